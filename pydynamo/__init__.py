@@ -1,0 +1,1 @@
+"""pydynamo: a CPython bytecode assembler with a compiler frontend."""

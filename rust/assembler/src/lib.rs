@@ -1,0 +1,1 @@
+//! The bytecode assembler: code object in, editable instructions, legal code object out.
