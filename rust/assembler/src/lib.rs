@@ -1,1 +1,20 @@
 //! The bytecode assembler: code object in, editable instructions, legal code object out.
+//!
+//! This crate knows CPython's formats for 3.11 to 3.15 and nothing of Python's C API: pools of constants and names stay
+//! with the caller, who passes their sizes and the kinds that the verifier needs ([`code::CodeMeta`]).
+//!
+//! The pipeline, one module a step:
+//!
+//! ```text
+//! RawCode ─disasm─► Program ─(edits, sweep)─► Program ─layout─► sizes, offsets
+//!                                                │                  │
+//!                                                ├─verify / stack ─► depths, stack size, exception depths
+//!                                                └─emit, linetable, exntable ─► Assembled
+//! ```
+pub mod code;
+pub mod error;
+pub mod inst;
+pub mod location;
+pub mod version;
+
+pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,134 @@
+//! What goes into and comes out of the pipeline.
+use crate::inst::{Inst, InstIdx};
+use crate::version::Version;
+
+/// The parts of an existing code object that disassembly reads.
+#[derive(Clone, Copy, Debug)]
+pub struct RawCode<'a> {
+    /// `co_code`: de-specialised, de-instrumented.
+    pub code: &'a [u8],
+    /// `co_linetable`.
+    pub linetable: &'a [u8],
+    /// `co_exceptiontable`.
+    pub exceptiontable: &'a [u8],
+    /// `co_firstlineno`.
+    pub firstlineno: i32,
+}
+
+/// How the stack depth of an exception handler is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionDepth {
+    /// As stated.
+    Fixed(u32),
+    /// So many slots below the stack at the start of the instruction `anchor`, so that edits which change the depth
+    /// around a region carry its handler along.
+    Below {
+        /// The instruction whose start depth counts.
+        anchor: InstIdx,
+        /// Slots above the handler's depth at the anchor.
+        height: u32,
+        /// The depth if the anchor cannot be reached.
+        stated: u32,
+    },
+}
+
+/// An exception region: the instructions whose `region` names it are protected by `target`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First instruction of the handler.
+    pub target: InstIdx,
+    /// Depth to which the stack is unwound.
+    pub depth: RegionDepth,
+    /// Whether the offset of the raising instruction is pushed below the exception.
+    pub lasti: bool,
+}
+
+/// An editable code body.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The instructions in layout order.
+    pub insts: Vec<Inst>,
+    /// The exception regions, in no particular order.
+    pub regions: Vec<Region>,
+}
+
+/// What the verifier must know of a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstKind {
+    /// None, which is also a legal value where CPython wants "an object or None".
+    None,
+    /// An exact `str`.
+    Str,
+    /// An exact `int`.
+    Int,
+    /// An exact `bool`.
+    Bool,
+    /// An exact tuple of so many items, all of them exact `str`.
+    StrTuple(u32),
+    /// Any other exact tuple of so many items.
+    Tuple(u32),
+    /// A code object with so many free variables.
+    Code {
+        /// Length of its `co_freevars`.
+        freevars: u32,
+    },
+    /// Anything else.
+    Other,
+}
+
+/// What a slot of localsplus is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalKind {
+    /// A plain local; `arg` = bound on entry.
+    Local {
+        /// Bound by the call.
+        arg: bool,
+    },
+    /// A cell made by MAKE_CELL; `arg` = also an argument.
+    Cell {
+        /// Bound by the call, and moved into the cell by MAKE_CELL.
+        arg: bool,
+    },
+    /// A free variable, filled by COPY_FREE_VARS.
+    Free,
+}
+
+/// Everything about a code object but its instructions.
+#[derive(Clone, Copy, Debug)]
+pub struct CodeMeta<'a> {
+    /// The CPython it is for.
+    pub version: Version,
+    /// `co_flags`.
+    pub flags: u32,
+    /// `co_firstlineno`.
+    pub firstlineno: i32,
+    /// Length of `co_names`.
+    pub names: u32,
+    /// Kinds of `co_consts`.
+    pub consts: &'a [ConstKind],
+    /// Kinds of localsplus.
+    pub locals: &'a [LocalKind],
+    /// Bit per localsplus slot: the name is one that only compilers make (`.0`, `___stack0`), whose value the caller
+    /// vouches to be an iterator wherever it is used as one.
+    pub trusted_locals: &'a [bool],
+}
+
+/// Options of assembly.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Prove that the result is safe to run, or fail.
+    pub verify: bool,
+}
+
+/// The finished parts of a code object.
+#[derive(Clone, Debug, Default)]
+pub struct Assembled {
+    /// `co_code`.
+    pub code: Vec<u8>,
+    /// `co_linetable`.
+    pub linetable: Vec<u8>,
+    /// `co_exceptiontable`.
+    pub exceptiontable: Vec<u8>,
+    /// `co_stacksize`.
+    pub stacksize: u32,
+}
