@@ -1,0 +1,283 @@
+"""Types of the extension module: one clearly headed block for each part."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any, final
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook
+# ---------------------------------------------------------------------------------------------------------------------
+
+@final
+class GuardBuilder:
+    """Builds the guard program of one compiled entry of one code object.
+
+    A *node* (an int) names a value that is fetched when the guards run; accessor methods make nodes, check methods
+    add a condition on them. Asking twice for the same accessor gives the same node, adding the same check twice adds
+    it once. Checks run in the order in which they were added; the first that fails ends the run: add a value's type
+    check before accessors that go through it. An accessor that fails (no such attribute, key, index, unbound cell) is a
+    miss, and so is any exception raised inside a guard: guards never raise into user code.
+
+    Every node has a source text, used in messages; the default reads like Python (``self.layers[3].scale``) and
+    ``source=`` overrides it. Example, for ``def f(x, n): return x * n + scale``::
+
+        g = GuardBuilder(f.__code__)
+        x = g.local("x")
+        g.tensor(x, example_x)                      # type, dtype, device, dispatch keys, requires_grad, sizes, strides
+        g.equals(g.local("n"), 3)                   # exact type and value (-0.0 and nan aware)
+        g.equals(g.global_var("scale"), 2.0)
+        g.torch_state()                             # grad mode, autocast, default dtype, ... as they are now
+        program = g.build()
+        program.check_verbose(f, (other_x, 3))      # None, or "f: x: size[0] is 5, expected 4"
+
+    A module that holds a Python float, through instance dictionaries (no user code can run)::
+
+        me = g.local("self")
+        g.type_is(me, Net)
+        blocks = g.item(g.dict_attr(g.item(g.dict_attr(me, "_modules"), "blocks"), "_modules"), "0")
+        g.equals(g.dict_attr(blocks, "scale"), 1.5)
+
+    All methods raise `PydynamoError` for a node that this builder did not make, an unknown name, or after `build`.
+    """
+
+    def __init__(self, code: CodeType) -> None: ...
+    # --- where values come from -----------------------------------------------------------------------------------
+    def local(self, name: str, source: str | None = None) -> int:
+        """An argument of the function after binding (`*args` is a tuple, `**kwargs` a dict)."""
+
+    def global_var(self, name: str, source: str | None = None) -> int:
+        """A global name of the function, else a builtin."""
+
+    def closure(self, name: str, source: str | None = None) -> int:
+        """What the function's free variable `name` holds (a miss while it is unbound)."""
+
+    def function(self, source: str | None = None) -> int:
+        """The original function object itself."""
+
+    def constant(self, value: object, source: str) -> int:
+        """A fixed object (a module, a class): the start of a path. Held weakly where it can be, a miss once dead."""
+
+    # --- from a value to another ------------------------------------------------------------------------------------
+    def attr(self, node: int, name: str, source: str | None = None) -> int:
+        """`getattr(value, name)`: may run user code (properties, `__getattr__`)."""
+
+    def dict_attr(self, node: int, name: str, source: str | None = None) -> int:
+        """`value.__dict__[name]`, never running user code: fast."""
+
+    def instance_dict(self, node: int, source: str | None = None) -> int:
+        """`value.__dict__` of an instance, module or class (a class gives its read-only view's dict)."""
+
+    def item(self, node: int, key: object, source: str | None = None) -> int:
+        """`dict.__getitem__(value, key)` of a dict or subclass."""
+
+    def dict_key(self, node: int, index: int, source: str | None = None) -> int:
+        """The `index`-th key of a dict in insertion order."""
+
+    def index(self, node: int, index: int, source: str | None = None) -> int:
+        """The `index`-th element of a list or tuple (or subclass); not negative."""
+
+    def subscript(self, node: int, key: object, source: str | None = None) -> int:
+        """`value[key]`, in general: may run user code."""
+
+    def type_of(self, node: int, source: str | None = None) -> int: ...
+    def code_of(self, node: int, source: str | None = None) -> int:
+        """`function.__code__`."""
+
+    def defaults_of(self, node: int, source: str | None = None) -> int:
+        """`function.__defaults__` (None when there are none)."""
+
+    def kwdefaults_of(self, node: int, source: str | None = None) -> int:
+        """`function.__kwdefaults__` (None when there are none)."""
+
+    def globals_of(self, node: int, source: str | None = None) -> int:
+        """`function.__globals__`."""
+
+    def cell_of(self, node: int, index: int, source: str | None = None) -> int:
+        """`function.__closure__[index].cell_contents` of a function value."""
+
+    def method_self(self, node: int, source: str | None = None) -> int:
+        """`method.__self__` of a bound method."""
+
+    def method_function(self, node: int, source: str | None = None) -> int:
+        """`method.__func__` of a bound method."""
+
+    def cell_contents(self, node: int, source: str | None = None) -> int:
+        """`cell.cell_contents` of a cell value."""
+
+    def derived(self, function: Callable[[Any], object], node: int, source: str | None = None) -> int:
+        """`function(value)`: the fallback for any other path."""
+
+    # --- conditions -------------------------------------------------------------------------------------------------
+    def type_is(self, node: int, cls: type) -> None:
+        """`type(value) is cls` (held weakly where it can be)."""
+
+    def is_object(self, node: int, obj: object) -> None:
+        """`value is obj`; `obj` is held weakly where it can be, and the guard misses once it is dead."""
+
+    def is_not_object(self, node: int, obj: object) -> None: ...
+    def equals(self, node: int, constant: object) -> None:
+        """The same exact type and value: None, bool, int, float (bits), complex (bits), str, bytes, range, slice, and
+        tuples, lists, frozensets of them; any other type compares with its own `==` after an exact type check."""
+
+    def truth(self, node: int, expected: bool) -> None:
+        """`bool(value) is expected`."""
+
+    def length(self, node: int, expected: int) -> None:
+        """`len(value) == expected`."""
+
+    def dict_keys(self, node: int, keys: Iterable[object]) -> None:
+        """The dict has exactly these keys, in this order."""
+
+    def contains(self, node: int, key: object, present: bool = True) -> None:
+        """`(key in value) is present` for a dict, set or frozenset."""
+
+    def has_attr(self, node: int, name: str, present: bool = True) -> None:
+        """`hasattr(value, name) is present`: may run user code."""
+
+    def in_instance_dict(self, node: int, name: str, present: bool = True) -> None:
+        """`(name in value.__dict__) is present`, never running user code."""
+
+    def tensor(
+        self,
+        node: int,
+        example: Any,
+        *,
+        sizes: Sequence[int | None] | None = None,
+        strides: Sequence[int | None] | None = None,
+        check_strides: bool = True,
+        requires_grad: bool | None = None,
+    ) -> None:
+        """Exact type, dispatch keys, dtype, device, layout, requires_grad, rank, sizes and strides like `example`.
+
+        `sizes` and `strides` replace the example's; None in them means "any" (a dynamic dimension).
+        """
+
+    def dynamic_marks(self, node: int, dims: Iterable[int]) -> None:
+        """The tensor's `mark_dynamic` dimensions are a subset of `dims`."""
+
+    def same_object(self, first: int, second: int) -> None:
+        """Both nodes are one object."""
+
+    def all_different(self, nodes: Iterable[int]) -> None:
+        """No two of the nodes are one object."""
+
+    def shape(self, expression: str, symbols: Mapping[str, tuple[Any, ...]]) -> None:
+        """A condition on integers, compiled: ``g.shape("s0 >= 2 and s0 * 4 == s1", {"s0": (x, "size", 0),
+        "s1": (y, "size", 1), "n": (n,)})``.
+
+        A symbol is `(node,)` for an int value, `(node, "size" | "stride", dim)` or `(node, "offset")` of a tensor.
+        Grammar: Python integers, names, ``+ - * // % **``, comparisons (chained too), ``and or not``, parentheses,
+        and the calls Min, Max, min, max, abs, Mod, PythonMod, FloorDiv, CeilDiv, Eq, Ne, And, Or, Not. Raises
+        `PydynamoError` for anything else (use `custom` then). Overflow of 128 bits and division by zero are misses.
+        """
+
+    def custom(self, function: Callable[..., object], nodes: Sequence[int], description: str) -> None:
+        """`function(*values)` is true; the fallback for any other condition."""
+
+    def torch_state(self) -> None:
+        """torch's global state is as it is now: grad mode, inference mode, autocast, default dtype, deterministic
+        algorithms, threads, torch function state and mode stack (empty or not), functorch level."""
+
+    def __len__(self) -> int:
+        """How many conditions there are so far."""
+
+    def build(self) -> GuardProgram:
+        """The finished program; the builder cannot be used again."""
+
+@final
+class GuardProgram:
+    """A guard program (immutable)."""
+
+    def check(self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> bool:
+        """Whether a call of `function` with these arguments passes."""
+
+    def check_verbose(
+        self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> str | None:
+        """None if the call passes, else the first failing condition, what was found and what was expected."""
+
+    def describe(self) -> list[str]:
+        """One line for each condition, in order."""
+
+    def __len__(self) -> int: ...
+
+@final
+class CacheEntry:
+    """One compiled version: guards and the code (or callable) to run when they pass."""
+
+    @property
+    def guards(self) -> GuardProgram: ...
+    @property
+    def target(self) -> CodeType | Callable[..., Any]: ...
+    @property
+    def root(self) -> object | None:
+        """What it was compiled for (a module instance), None when dead or not given."""
+    @property
+    def hits(self) -> int: ...
+    @property
+    def valid(self) -> bool: ...
+    info: Any
+    """For the frontend: anything it wants to remember about this entry."""
+    def invalidate(self) -> None:
+        """Never use this entry again; it is dropped from its cache."""
+
+@final
+class CodeCache:
+    """Entries of one code object, most recently used first. May be shared by several `CompiledFunction`s."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self, guards: GuardProgram, target: CodeType | Callable[..., Any], *, root: object = None, info: object = None
+    ) -> CacheEntry:
+        """Adds an entry, at the front. A code object target must have the original's parameters and free variables."""
+
+    def entries(self, root: object = None) -> list[CacheEntry]:
+        """Valid entries, of one root or (None) of all."""
+
+    def history(self, root: object = None) -> dict[Any, Any]:
+        """A dict that lives as long as `root` (None: as the cache): what the frontend has seen for this root, such as
+        sizes, so that one model's shapes do not make another dynamic."""
+
+    def clear(self) -> None:
+        """Invalidates every entry and forgets the histories."""
+
+@final
+class CompiledFunction:
+    """What `compile(function)` returns: binds arguments as the function would, runs guards, calls the hit directly.
+
+    A callable that binds as a method, can be weakly referenced, carries the function's names, doc and `__wrapped__`,
+    and is pickled and copied by reference like a function. On a hit no Python code runs but the target's own. On a miss
+    `on_miss(wrapper, args, kwargs)` is called (with any interception suspended); it returns what to call with the same
+    arguments (a callable or a code object with the same parameters), or None to run the original function. It usually
+    adds an entry to `wrapper.cache` first.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        on_miss: Callable[[CompiledFunction, tuple[Any, ...], dict[str, Any]], Any],
+        cache: CodeCache | None = None,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any: ...
+    __wrapped__: FunctionType
+    @property
+    def cache(self) -> CodeCache: ...
+    @property
+    def on_miss(self) -> Callable[..., Any]: ...
+    disabled: bool
+    """When true, calls go straight to the original function."""
+    @property
+    def misses(self) -> int: ...
+    def lookup(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> CacheEntry | None:
+        """The entry that a call would use, without calling it."""
+
+    def miss_reasons(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[str]:
+        """Why each valid entry does not fit this call (for the recompile log), one text each."""
+
+@final
+class SuspendedCall:
+    """Calls `function` with this thread's interception suspended (for a backend's callable)."""
+
+    def __init__(self, function: Callable[..., Any]) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
