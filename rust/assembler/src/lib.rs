@@ -15,6 +15,8 @@ pub mod code;
 pub mod error;
 pub mod inst;
 pub mod location;
+pub mod op;
+pub mod tables;
 pub mod version;
 
 pub use error::{Error, ErrorKind, Result};
