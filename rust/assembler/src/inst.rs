@@ -8,11 +8,50 @@ pub type RegionIdx = u32;
 /// "No target" and "no region": one past any index that a program can have.
 pub const NO_INDEX: u32 = u32::MAX;
 
+/// What disassembly remembers so that unedited code comes out byte for byte as it went in.
+///
+/// Copying it along with an edited instruction does no harm: the result is as legal, only a byte or two longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Written(u8);
+
+impl Written {
+    /// Nothing to remember.
+    pub const PLAIN: Self = Self(0);
+    const PREFIXES: u8 = 0b011;
+    const OPENS_ENTRY: u8 = 0b100;
+
+    /// At least so many EXTENDED_ARG prefixes (0 to 3), needed or not. CPython's own layout is not always the shortest.
+    #[must_use]
+    pub const fn prefixes(self) -> u32 {
+        (self.0 & Self::PREFIXES) as u32
+    }
+
+    /// With so many prefixes (at most 3).
+    #[must_use]
+    pub const fn with_prefixes(self, count: u32) -> Self {
+        Self(self.0 & !Self::PREFIXES | if count > 3 { 3 } else { count as u8 })
+    }
+
+    /// A line-table entry begins here although the location is that of the instruction before.
+    #[must_use]
+    pub const fn opens_entry(self) -> bool {
+        self.0 & Self::OPENS_ENTRY != 0
+    }
+
+    /// With a line-table entry of its own.
+    #[must_use]
+    pub const fn with_entry(self) -> Self {
+        Self(self.0 | Self::OPENS_ENTRY)
+    }
+}
+
 /// One instruction. For a jump `target` says where to and `arg` is ignored; for all others `arg` is the final operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inst {
     /// CPython's opcode number in the program's version, never an instrumented, specialised or pseudo one.
     pub opcode: u8,
+    /// How the instruction was written where that does not follow from the rest; 0 for new instructions.
+    pub written: Written,
     /// The operand, without EXTENDED_ARG prefixes.
     pub arg: u32,
     /// The jump's target, or [`NO_INDEX`].
@@ -27,7 +66,7 @@ impl Inst {
     /// An instruction without target, region and position.
     #[must_use]
     pub const fn new(opcode: u8, arg: u32) -> Self {
-        Self { opcode, arg, target: NO_INDEX, region: NO_INDEX, loc: Location::NONE }
+        Self { opcode, written: Written::PLAIN, arg, target: NO_INDEX, region: NO_INDEX, loc: Location::NONE }
     }
 
     /// The jump target, if any.

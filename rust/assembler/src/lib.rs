@@ -17,6 +17,7 @@ pub mod inst;
 pub mod location;
 pub mod op;
 pub mod tables;
+pub mod varint;
 pub mod version;
 
 pub use error::{Error, ErrorKind, Result};
