@@ -13,7 +13,9 @@
 //! ```
 pub mod code;
 pub mod error;
+pub mod exntable;
 pub mod inst;
+pub mod linetable;
 pub mod location;
 pub mod op;
 pub mod tables;

@@ -23,6 +23,12 @@ impl OptI32 {
         if self.0 == i32::MIN { None } else { Some(self.0) }
     }
 
+    /// The packed value: the absent one sorts below all others.
+    #[inline]
+    pub(crate) const fn raw(self) -> i32 {
+        self.0
+    }
+
     /// Whether a value is present.
     #[must_use]
     pub const fn is_some(self) -> bool {
