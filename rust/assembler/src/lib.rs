@@ -11,13 +11,18 @@
 //!                                                ├─verify / stack ─► depths, stack size, exception depths
 //!                                                └─emit, linetable, exntable ─► Assembled
 //! ```
+pub mod assemble;
 pub mod code;
+pub mod disasm;
+pub mod emit;
 pub mod error;
 pub mod exntable;
 pub mod inst;
+pub mod layout;
 pub mod linetable;
 pub mod location;
 pub mod op;
+pub mod shape;
 pub mod tables;
 pub mod varint;
 pub mod version;

@@ -1,0 +1,100 @@
+//! Takes every code object of some corpora (`scripts/dump_corpus.py`) apart and puts it together again, counts the identical
+//! ones and times both ways: `cargo run --release --example identity -- FILE...`
+use std::time::{Duration, Instant};
+
+use pydynamo_assembler::assemble::{self, Scratch};
+use pydynamo_assembler::code::{Assembled, Program, RawCode};
+use pydynamo_assembler::version::Version;
+use pydynamo_assembler::{Result, disasm};
+
+#[path = "../benches/corpus.rs"]
+mod corpus;
+use corpus::{Corpus, Record};
+
+const ROUNDS: usize = 5;
+
+fn main() {
+    for path in std::env::args().skip(1) {
+        let corpus = Corpus::load(&path);
+        check(&path, &corpus);
+    }
+}
+
+fn check(path: &str, corpus: &Corpus) {
+    let (mut same, mut shown, mut insts) = (0, 0, 0);
+    let mut pipeline = Pipeline::default();
+    for record in &corpus.records {
+        let what = match pipeline.roundtrip(corpus.version, record.raw()) {
+            Ok(()) => differences(record, &pipeline.out),
+            Err(error) => error.to_string(),
+        };
+        insts += pipeline.program.insts.len();
+        if what.is_empty() {
+            same += 1;
+        } else if shown < 10 {
+            shown += 1;
+            println!("  {}: {what}", record.name);
+        }
+    }
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..ROUNDS {
+        let mut spent = [Duration::ZERO; 2];
+        for record in &corpus.records {
+            let begin = Instant::now();
+            let _ = disasm::disassemble(corpus.version, &record.raw(), &mut pipeline.program);
+            let middle = Instant::now();
+            let _ = pipeline.assemble(corpus.version, record.firstlineno);
+            spent[0] += middle - begin;
+            spent[1] += middle.elapsed();
+        }
+        best = [best[0].min(spent[0]), best[1].min(spent[1])];
+    }
+    #[allow(clippy::cast_precision_loss)]
+    let per = |time: Duration| time.div_f64(insts as f64).as_secs_f64() * 1e9;
+    println!(
+        "{path}: {same} of {} identical; {insts} instructions, {:.1} + {:.1} ns each",
+        corpus.records.len(),
+        per(best[0]),
+        per(best[1])
+    );
+}
+
+#[derive(Default)]
+struct Pipeline {
+    program: Program,
+    scratch: Scratch,
+    out: Assembled,
+}
+
+impl Pipeline {
+    fn roundtrip(&mut self, version: Version, raw: RawCode) -> Result<()> {
+        disasm::disassemble(version, &raw, &mut self.program)?;
+        self.assemble(version, raw.firstlineno)
+    }
+
+    fn assemble(&mut self, version: Version, firstlineno: i32) -> Result<()> {
+        let Self { program, scratch, out } = self;
+        assemble::encode(version, program, firstlineno, scratch, assemble::stated_depths, out)
+    }
+}
+
+fn differences(record: &Record, out: &Assembled) -> String {
+    let mut what = Vec::new();
+    for (name, old, new) in [
+        ("co_code", &record.code, &out.code),
+        ("co_linetable", &record.linetable, &out.linetable),
+        ("co_exceptiontable", &record.exceptiontable, &out.exceptiontable),
+    ] {
+        if old != new {
+            let at = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+            what.push(format!(
+                "{name} differs at byte {at} of {} / {}: {:x?} / {:x?}",
+                old.len(),
+                new.len(),
+                &old[at..old.len().min(at + 8)],
+                &new[at..new.len().min(at + 8)]
+            ));
+        }
+    }
+    what.join(", ")
+}

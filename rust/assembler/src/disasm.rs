@@ -1,0 +1,323 @@
+//! Disassembly: the three tables of a code object become one list of records.
+//!
+//! CACHE and EXTENDED_ARG units go, jump targets and exception regions become indices, every record gets its position.
+//! One walk over the units reads all three tables side by side; a second one over the jumps turns units into indices.
+use std::cell::Cell;
+
+use crate::code::{Program, RawCode, Region, RegionDepth};
+use crate::error::{Error, ErrorKind, Result};
+use crate::inst::{Inst, NO_INDEX, Written};
+use crate::layout::Layout;
+use crate::linetable;
+use crate::location::Location;
+use crate::shape::{self, Shape, Shapes};
+use crate::version::Version;
+use crate::{exntable, tables};
+
+/// Code objects above this many units are refused, so that no sum of sizes can overflow 32 bits.
+pub const MAX_UNITS: u32 = 1 << 28;
+
+thread_local! {
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
+/// What is reused from one code object to the next.
+#[derive(Default)]
+struct Scratch {
+    /// Index of the instruction that begins at a unit, or [`NO_INDEX`].
+    index_at: Vec<u32>,
+    /// First and last-plus-one unit of each region.
+    spans: Vec<(u32, u32)>,
+    /// The jumps, by index.
+    jumps: Vec<u32>,
+    /// Jumps with EXTENDED_ARG prefixes, and how many.
+    wide_jumps: Vec<(u32, u32)>,
+    layout: Layout,
+}
+
+/// Takes a code object apart into `program`, whose former content is dropped but whose memory is used again.
+///
+/// Each entry of `co_exceptiontable` becomes a region of its own, with the depth that is stated there.
+///
+/// # Errors
+/// A code object that is damaged: opcodes that no code object may contain, a truncated instruction, a jump or a handler into the
+/// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
+pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
+    let mut scratch = SCRATCH.take();
+    let result = disassemble_with(version, raw, program, &mut scratch);
+    SCRATCH.set(scratch);
+    result
+}
+
+fn disassemble_with(
+    version: Version,
+    raw: &RawCode,
+    program: &mut Program,
+    scratch: &mut Scratch,
+) -> Result<()> {
+    program.insts.clear();
+    program.regions.clear();
+    scratch.jumps.clear();
+    scratch.wide_jumps.clear();
+    scratch.spans.clear();
+    if raw.code.len() % 2 != 0 {
+        return Err(Error::whole(ErrorKind::BadCode, "co_code has an odd number of bytes"));
+    }
+    let units = u32::try_from(raw.code.len() / 2).unwrap_or(u32::MAX);
+    if units > MAX_UNITS {
+        return Err(Error::whole(ErrorKind::TooLarge, format!("co_code is longer than {MAX_UNITS} units")));
+    }
+    scratch.index_at.clear();
+    scratch.index_at.resize(units as usize, NO_INDEX);
+    program.insts.reserve(units as usize);
+
+    let mut table = exntable::Reader::new(raw.exceptiontable, units);
+    while let Some(entry) = table.next_entry()? {
+        scratch.spans.push((entry.start, entry.end));
+        // The target is a unit for now.
+        program.regions.push(Region {
+            target: entry.target,
+            depth: RegionDepth::Fixed(entry.depth),
+            lasti: entry.lasti,
+        });
+    }
+    walk(version, raw, program, scratch)?;
+    resolve_targets(program, scratch)?;
+    if !scratch.wide_jumps.is_empty() {
+        remember_long_jumps(version, program, scratch)?;
+    }
+    Ok(())
+}
+
+fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
+    let shapes = shape::of(version);
+    let units = (raw.code.len() / 2) as u32;
+    let mut lines = Lines::new(raw, linetable::merges(version));
+    let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
+    regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
+    let mut pos = 0;
+    while let Some(&[opcode, low]) = raw.code.get(2 * pos as usize..).and_then(<[u8]>::first_chunk) {
+        let start = pos;
+        let index = program.insts.len() as u32;
+        let mut inst = Inst::new(opcode, u32::from(low));
+        let mut shape = shapes[opcode as usize];
+        if shape.is_illegal() {
+            pos = prefixed(version, raw.code, pos, index, &mut inst)?;
+            shape = shapes[inst.opcode as usize];
+            if shape.is_jump() {
+                scratch.wide_jumps.push((index, inst.written.prefixes()));
+                inst.written = Written::PLAIN;
+            } else if inst.written.prefixes() == shape::prefixes(inst.arg) {
+                inst.written = Written::PLAIN;
+            }
+        }
+        if start >= lines.end && lines.advance(start)? {
+            inst.written = inst.written.with_entry();
+        }
+        inst.loc = lines.loc;
+        if pos >= regions.boundary {
+            regions.advance(start, pos)?;
+        }
+        inst.region = regions.current;
+        pos += 1 + shape.caches();
+        if pos > units {
+            return Err(Error::at(
+                ErrorKind::BadCode,
+                index,
+                "co_code ends inside the instruction's inline caches",
+            ));
+        }
+        if shape.is_jump() {
+            inst.target = target_unit(shape, pos, inst.arg, units, index)?;
+            inst.arg = 0;
+            scratch.jumps.push(index);
+        }
+        scratch.index_at[start as usize] = index;
+        program.insts.push(inst);
+    }
+    regions.finish(units)?;
+    lines.finish(units)
+}
+
+fn target_unit(shape: Shape, end: u32, distance: u32, units: u32, index: u32) -> Result<u32> {
+    let target = if shape.is_backward() { end.checked_sub(distance) } else { end.checked_add(distance) };
+    target
+        .filter(|&target| target < units)
+        .ok_or_else(|| Error::at(ErrorKind::BadJump, index, "the jump leaves the code"))
+}
+
+/// Reads the prefixes at `pos`, then the opcode into `inst`; the unit of the opcode.
+#[cold]
+fn prefixed(version: Version, code: &[u8], mut pos: u32, index: u32, inst: &mut Inst) -> Result<u32> {
+    let extended_arg = shape::extended_arg(version);
+    let mut prefixes = 0;
+    while inst.opcode == extended_arg {
+        prefixes += 1;
+        pos += 1;
+        let unit = code.get(2 * pos as usize..).and_then(<[u8]>::first_chunk);
+        let Some(&[opcode, low]) = unit else {
+            return Err(Error::at(ErrorKind::BadCode, index, "co_code ends behind an EXTENDED_ARG"));
+        };
+        if prefixes > 3 {
+            return Err(Error::at(ErrorKind::BadCode, index, "more than three EXTENDED_ARG prefixes"));
+        }
+        inst.opcode = opcode;
+        inst.arg = inst.arg << 8 | u32::from(low);
+    }
+    inst.written = Written::PLAIN.with_prefixes(prefixes);
+    legal(version, inst.opcode, index).map(|()| pos)
+}
+
+/// Refuses opcodes that no code object may contain.
+pub(crate) fn legal(version: Version, opcode: u8, index: u32) -> Result<()> {
+    let info = &tables::get(version).info[opcode as usize];
+    if !info.has(tables::OpFlags::ILLEGAL) {
+        return Ok(());
+    }
+    let minor = version.minor();
+    Err(if info.name.is_empty() {
+        Error::at(ErrorKind::UnknownOpcode, index, format!("CPython 3.{minor} has no opcode {opcode}"))
+    } else {
+        let reason = format!(
+            "{} (opcode {opcode}) cannot stand in a code object of CPython 3.{minor}: it is specialised, instrumented or internal",
+            info.name
+        );
+        Error::at(ErrorKind::IllegalOpcode, index, reason)
+    })
+}
+
+/// The line table, read along with the code.
+struct Lines<'a> {
+    reader: linetable::Reader<'a>,
+    merges: bool,
+    /// Whether there is a table at all.
+    present: bool,
+    loc: Location,
+    /// Units of the current entry.
+    units: u32,
+    /// Unit at which the current entry ends.
+    end: u32,
+}
+
+impl<'a> Lines<'a> {
+    fn new(raw: &RawCode<'a>, merges: bool) -> Self {
+        let reader = linetable::Reader::new(raw.linetable, raw.firstlineno);
+        Self { reader, merges, present: !raw.linetable.is_empty(), loc: Location::NONE, units: 8, end: 0 }
+    }
+
+    /// Moves to the entry that covers `unit`; whether it begins there without need, because the one before says the same.
+    #[inline]
+    fn advance(&mut self, unit: u32) -> Result<bool> {
+        let mut needless = false;
+        while self.end <= unit {
+            let Some(entry) = self.reader.next_entry()? else { return self.ended(unit) };
+            needless = self.merges && self.units < 8 && self.end == unit && entry.loc == self.loc;
+            self.loc = entry.loc;
+            self.units = entry.units;
+            self.end += entry.units;
+        }
+        Ok(needless)
+    }
+
+    #[cold]
+    fn ended(&mut self, unit: u32) -> Result<bool> {
+        if self.present {
+            let reason =
+                format!("co_linetable is truncated: it covers only the first {unit} units of the code");
+            return Err(Error::whole(ErrorKind::BadLineTable, reason));
+        }
+        self.end = u32::MAX;
+        Ok(false)
+    }
+
+    fn finish(mut self, units: u32) -> Result<()> {
+        while self.present && self.end < units {
+            let Some(entry) = self.reader.next_entry()? else { break };
+            self.end += entry.units;
+        }
+        if self.present && (self.end != units || self.reader.next_entry()?.is_some()) {
+            let reason = format!("co_linetable does not end where the code does, after {units} units");
+            return Err(Error::whole(ErrorKind::BadLineTable, reason));
+        }
+        Ok(())
+    }
+}
+
+/// The regions, entered and left along with the code.
+struct Regions<'a> {
+    spans: &'a [(u32, u32)],
+    /// The next region to enter.
+    next: usize,
+    current: u32,
+    /// The unit at which `current` changes.
+    boundary: u32,
+}
+
+impl Regions<'_> {
+    /// Moves to the region of the instruction whose first prefix is at unit `start` and whose opcode is at `pos`.
+    #[cold]
+    fn advance(&mut self, start: u32, pos: u32) -> Result<()> {
+        while self.boundary <= pos {
+            if self.boundary < start {
+                return Err(inside(self.boundary));
+            }
+            self.step();
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) {
+        let next = self.spans.get(self.next);
+        if let Some(&(_, end)) = next.filter(|span| span.0 == self.boundary) {
+            self.current = self.next as u32;
+            self.next += 1;
+            self.boundary = end;
+        } else {
+            self.current = NO_INDEX;
+            self.boundary = next.map_or(u32::MAX, |span| span.0);
+        }
+    }
+
+    fn finish(&self, units: u32) -> Result<()> {
+        if self.boundary < units { Err(inside(self.boundary)) } else { Ok(()) }
+    }
+}
+
+fn inside(unit: u32) -> Error {
+    let reason = format!("co_exceptiontable: a region begins or ends at unit {unit}, inside an instruction");
+    Error::whole(ErrorKind::BadExceptionTable, reason)
+}
+
+fn resolve_targets(program: &mut Program, scratch: &Scratch) -> Result<()> {
+    let index_of = |unit: u32| scratch.index_at.get(unit as usize).copied().unwrap_or(NO_INDEX);
+    for &jump in &scratch.jumps {
+        let inst = &mut program.insts[jump as usize];
+        inst.target = index_of(inst.target);
+        if inst.target == NO_INDEX {
+            return Err(Error::at(ErrorKind::BadJump, jump, "the jump lands inside an instruction"));
+        }
+    }
+    for region in &mut program.regions {
+        region.target = index_of(region.target);
+        if region.target == NO_INDEX {
+            let reason = "co_exceptiontable: a handler begins inside an instruction";
+            return Err(Error::whole(ErrorKind::BadExceptionTable, reason));
+        }
+    }
+    Ok(())
+}
+
+/// CPython does not always find the shortest jumps: from 3.12 on it starts from sizes that may be too large and stops at the first layout
+/// that holds. Where the shortest one differs, each such jump is told how it was written.
+fn remember_long_jumps(version: Version, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
+    let shapes: &Shapes = shape::of(version);
+    scratch.layout.compute(version, program)?;
+    for &(jump, prefixes) in &scratch.wide_jumps {
+        let inst = &mut program.insts[jump as usize];
+        let size = scratch.layout.size(jump);
+        if size < 1 + prefixes + shapes[inst.opcode as usize].caches() {
+            inst.written = inst.written.with_prefixes(prefixes);
+        }
+    }
+    Ok(())
+}
