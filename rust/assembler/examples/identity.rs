@@ -7,11 +7,11 @@ use pydynamo_assembler::code::{Assembled, Program, RawCode};
 use pydynamo_assembler::version::Version;
 use pydynamo_assembler::{Result, disasm};
 
-#[path = "../benches/corpus.rs"]
+#[path = "../benches/common/corpus.rs"]
 mod corpus;
 use corpus::{Corpus, Record};
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 15;
 
 fn main() {
     for path in std::env::args().skip(1) {
@@ -36,27 +36,35 @@ fn check(path: &str, corpus: &Corpus) {
             println!("  {}: {what}", record.name);
         }
     }
-    let mut best = [Duration::MAX; 2];
-    for _ in 0..ROUNDS {
-        let mut spent = [Duration::ZERO; 2];
-        for record in &corpus.records {
-            let begin = Instant::now();
+    let all = corpus.records.iter();
+    let apart = best(|| {
+        for record in all.clone() {
             let _ = disasm::disassemble(corpus.version, &record.raw(), &mut pipeline.program);
-            let middle = Instant::now();
-            let _ = pipeline.assemble(corpus.version, record.firstlineno);
-            spent[0] += middle - begin;
-            spent[1] += middle.elapsed();
         }
-        best = [best[0].min(spent[0]), best[1].min(spent[1])];
-    }
+    });
+    let both = best(|| {
+        for record in all.clone() {
+            let _ = pipeline.roundtrip(corpus.version, record.raw());
+        }
+    });
     #[allow(clippy::cast_precision_loss)]
-    let per = |time: Duration| time.div_f64(insts as f64).as_secs_f64() * 1e9;
+    let per = |time: Duration| time.as_secs_f64() * 1e9 / insts as f64;
     println!(
-        "{path}: {same} of {} identical; {insts} instructions, {:.1} + {:.1} ns each",
+        "{path}: {same} of {} identical; {insts} instructions, {:.1} ns each apart and together, {:.1} of it apart",
         corpus.records.len(),
-        per(best[0]),
-        per(best[1])
+        per(both),
+        per(apart)
     );
+}
+
+/// The shortest of some runs.
+fn best(mut run: impl FnMut()) -> Duration {
+    let time = |_| {
+        let begin = Instant::now();
+        run();
+        begin.elapsed()
+    };
+    (0..ROUNDS).map(time).min().unwrap_or_default()
 }
 
 #[derive(Default)]

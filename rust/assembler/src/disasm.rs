@@ -60,7 +60,7 @@ fn disassemble_with(
     scratch.jumps.clear();
     scratch.wide_jumps.clear();
     scratch.spans.clear();
-    if raw.code.len() % 2 != 0 {
+    if !raw.code.len().is_multiple_of(2) {
         return Err(Error::whole(ErrorKind::BadCode, "co_code has an odd number of bytes"));
     }
     let units = u32::try_from(raw.code.len() / 2).unwrap_or(u32::MAX);
@@ -95,14 +95,16 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
     let mut lines = Lines::new(raw, linetable::merges(version));
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
     regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
+    let code = raw.code.as_chunks::<2>().0;
+    let index_at = &mut scratch.index_at[..];
     let mut pos = 0;
-    while let Some(&[opcode, low]) = raw.code.get(2 * pos as usize..).and_then(<[u8]>::first_chunk) {
+    while let Some(&[opcode, low]) = code.get(pos as usize) {
         let start = pos;
         let index = program.insts.len() as u32;
         let mut inst = Inst::new(opcode, u32::from(low));
         let mut shape = shapes[opcode as usize];
         if shape.is_illegal() {
-            pos = prefixed(version, raw.code, pos, index, &mut inst)?;
+            pos = prefixed(version, code, pos, index, &mut inst)?;
             shape = shapes[inst.opcode as usize];
             if shape.is_jump() {
                 scratch.wide_jumps.push((index, inst.written.prefixes()));
@@ -120,20 +122,23 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
         }
         inst.region = regions.current;
         pos += 1 + shape.caches();
-        if pos > units {
-            return Err(Error::at(
-                ErrorKind::BadCode,
-                index,
-                "co_code ends inside the instruction's inline caches",
-            ));
-        }
         if shape.is_jump() {
             inst.target = target_unit(shape, pos, inst.arg, units, index)?;
             inst.arg = 0;
             scratch.jumps.push(index);
         }
-        scratch.index_at[start as usize] = index;
+        if let Some(index_at) = index_at.get_mut(start as usize) {
+            *index_at = index;
+        }
         program.insts.push(inst);
+    }
+    if pos > units {
+        let last = program.insts.len() as u32 - 1;
+        return Err(Error::at(
+            ErrorKind::BadCode,
+            last,
+            "co_code ends inside the instruction's inline caches",
+        ));
     }
     regions.finish(units)?;
     lines.finish(units)
@@ -148,14 +153,13 @@ fn target_unit(shape: Shape, end: u32, distance: u32, units: u32, index: u32) ->
 
 /// Reads the prefixes at `pos`, then the opcode into `inst`; the unit of the opcode.
 #[cold]
-fn prefixed(version: Version, code: &[u8], mut pos: u32, index: u32, inst: &mut Inst) -> Result<u32> {
+fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32, inst: &mut Inst) -> Result<u32> {
     let extended_arg = shape::extended_arg(version);
     let mut prefixes = 0;
     while inst.opcode == extended_arg {
         prefixes += 1;
         pos += 1;
-        let unit = code.get(2 * pos as usize..).and_then(<[u8]>::first_chunk);
-        let Some(&[opcode, low]) = unit else {
+        let Some(&[opcode, low]) = code.get(pos as usize) else {
             return Err(Error::at(ErrorKind::BadCode, index, "co_code ends behind an EXTENDED_ARG"));
         };
         if prefixes > 3 {
@@ -210,11 +214,14 @@ impl<'a> Lines<'a> {
     fn advance(&mut self, unit: u32) -> Result<bool> {
         let mut needless = false;
         while self.end <= unit {
-            let Some(entry) = self.reader.next_entry()? else { return self.ended(unit) };
-            needless = self.merges && self.units < 8 && self.end == unit && entry.loc == self.loc;
-            self.loc = entry.loc;
-            self.units = entry.units;
-            self.end += entry.units;
+            let before = self.loc;
+            let units = self.reader.read(&mut self.loc)?;
+            if units == 0 {
+                return self.ended(unit);
+            }
+            needless = self.merges && self.units < 8 && self.end == unit && self.loc.same(&before);
+            self.units = units;
+            self.end += units;
         }
         Ok(needless)
     }
@@ -232,10 +239,13 @@ impl<'a> Lines<'a> {
 
     fn finish(mut self, units: u32) -> Result<()> {
         while self.present && self.end < units {
-            let Some(entry) = self.reader.next_entry()? else { break };
-            self.end += entry.units;
+            let units = self.reader.read(&mut self.loc)?;
+            if units == 0 {
+                break;
+            }
+            self.end += units;
         }
-        if self.present && (self.end != units || self.reader.next_entry()?.is_some()) {
+        if self.present && (self.end != units || self.reader.read(&mut self.loc)? != 0) {
             let reason = format!("co_linetable does not end where the code does, after {units} units");
             return Err(Error::whole(ErrorKind::BadLineTable, reason));
         }

@@ -10,24 +10,27 @@ use crate::{exntable, linetable, shape};
 /// Writes `co_code`.
 pub fn code(version: Version, insts: &[Inst], layout: &Layout, out: &mut Vec<u8>) {
     let shapes = shape::of(version);
-    let extended_arg = shape::extended_arg(version);
     out.clear();
     out.resize(2 * layout.units() as usize, 0);
-    for (index, (inst, bounds)) in (0_u32..).zip(insts.iter().zip(layout.starts().windows(2))) {
-        let &[start, end] = bounds else { break };
+    let out = out.as_chunks_mut::<2>().0;
+    let mut unit = 0;
+    for (index, (inst, &end)) in (0_u32..).zip(insts.iter().zip(layout.starts().iter().skip(1))) {
         let shape = shapes[inst.opcode as usize];
         let arg = if shape.is_jump() { layout.distance(index, inst.target) } else { inst.arg };
-        let unit = end - 1 - shape.caches();
-        let at = 2 * unit as usize;
-        out[at] = inst.opcode;
-        out[at + 1] = arg as u8;
-        if unit != start {
-            for (unit, shift) in (start..unit).rev().zip([8, 16, 24]) {
-                let at = 2 * unit as usize;
-                out[at] = extended_arg;
-                out[at + 1] = (arg >> shift) as u8;
-            }
+        let start = unit as usize;
+        unit = end;
+        let at = (end - 1 - shape.caches()) as usize;
+        out[at] = [inst.opcode, arg as u8];
+        if at != start {
+            prefixes(version, &mut out[start..at], arg);
         }
+    }
+}
+
+#[inline(never)]
+fn prefixes(version: Version, out: &mut [[u8; 2]], arg: u32) {
+    for (unit, shift) in out.iter_mut().rev().zip([8, 16, 24]) {
+        *unit = [shape::extended_arg(version), (arg >> shift) as u8];
     }
 }
 
@@ -43,25 +46,26 @@ pub fn lines(
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let merges = linetable::merges(version);
-    out.clear();
-    out.reserve(3 * insts.len());
-    let mut writer = linetable::Writer::new(out, firstlineno);
-    let (mut loc, mut from) = (Location::NONE, 0);
-    for (index, (inst, &start)) in (0_u32..).zip(insts.iter().zip(layout.starts())) {
-        if !merges || inst.loc != loc || inst.written.opens_entry() {
-            let written = writer.write(start - from, &loc);
-            written.map_err(|what| unwritable(what, index))?;
-            (loc, from) = (inst.loc, start);
+    let mut writer = linetable::Writer::new(out, firstlineno, insts.len());
+    let (mut loc, mut from) = (&Location::NONE, 0);
+    for (inst, &start) in insts.iter().zip(layout.starts()) {
+        if !merges || !inst.loc.same(loc) || inst.written.opens_entry() {
+            let written = writer.write(start - from, loc);
+            written.map_err(|what| unwritable(what, layout, start))?;
+            (loc, from) = (&inst.loc, start);
         }
     }
-    let written = writer.write(layout.units() - from, &loc);
-    written.map_err(|what| unwritable(what, insts.len() as u32))
+    let written = writer.write(layout.units() - from, loc);
+    written.map_err(|what| unwritable(what, layout, layout.units()))?;
+    writer.finish();
+    Ok(())
 }
 
-/// The error for the instructions that end before `next`.
+/// The error for the last instruction before unit `end`.
 #[cold]
-fn unwritable(what: &str, next: u32) -> Error {
-    Error::at(ErrorKind::BadLineTable, next.saturating_sub(1), what)
+fn unwritable(what: &str, layout: &Layout, end: u32) -> Error {
+    let next = layout.starts().partition_point(|&start| start < end);
+    Error::at(ErrorKind::BadLineTable, next.saturating_sub(1) as u32, what)
 }
 
 /// Writes `co_exceptiontable`; `depths` says how deep the stack of each region's handler is.

@@ -14,8 +14,8 @@ const CODE_ONE_LINE: u8 = 10;
 const CODE_NO_COLUMNS: u8 = 13;
 const CODE_LONG: u8 = 14;
 const CODE_NONE: u8 = 15;
-/// The longest entry: head, 33-bit line delta and three more integers.
-const MAX_ENTRY: usize = 1 + 6 * 4;
+/// The longest entry: head, line delta and three more integers.
+const MAX_ENTRY: usize = 1 + 4 * 6;
 
 fn damaged(offset: usize, what: &str) -> Error {
     Error::whole(ErrorKind::BadLineTable, format!("co_linetable is damaged at byte {offset}: {what}"))
@@ -29,15 +29,6 @@ pub struct Reader<'a> {
     line: i32,
 }
 
-/// An entry of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Units covered: 1 to 8.
-    pub units: u32,
-    /// Their source position.
-    pub loc: Location,
-}
-
 impl<'a> Reader<'a> {
     /// A reader at the table's beginning.
     #[must_use]
@@ -45,19 +36,40 @@ impl<'a> Reader<'a> {
         Self { bytes: table, pos: 0, line: firstlineno }
     }
 
-    /// The next entry, or `None` at the end.
+    /// Reads an entry's position into `loc`. Returns how many units it covers (1 to 8), or 0 at the table's end.
     ///
     /// # Errors
     /// [`ErrorKind::BadLineTable`] if the table is truncated or holds numbers that do not fit a position.
     #[inline]
-    pub fn next_entry(&mut self) -> Result<Option<Entry>> {
-        let Some(&head) = self.bytes.get(self.pos) else { return Ok(None) };
+    pub fn read(&mut self, loc: &mut Location) -> Result<u32> {
+        // The two frequent forms differ by half of the entries, at random, so they are told apart without a branch.
+        if let Some(&[head, second, third]) = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk) {
+            let code = head >> 3 & 0xf;
+            if head & ENTRY != 0 && code < CODE_NO_COLUMNS {
+                let short = code < CODE_ONE_LINE;
+                let delta = if short { 0 } else { code - CODE_ONE_LINE };
+                let short_col = code << 3 | second >> 4 & 7;
+                let (col, end_col) =
+                    if short { (short_col, short_col + (second & 0xf)) } else { (second, third) };
+                if let Some(line) = self.line.checked_add(i32::from(delta)) {
+                    self.line = line;
+                    self.pos += 3 - usize::from(short);
+                    *loc = on_line(line, i32::from(col), i32::from(end_col));
+                    return Ok(u32::from(head & 7) + 1);
+                }
+            }
+        }
+        self.read_slowly(loc)
+    }
+
+    #[inline(never)]
+    fn read_slowly(&mut self, loc: &mut Location) -> Result<u32> {
+        let Some(&head) = self.bytes.get(self.pos) else { return Ok(0) };
         if head & ENTRY == 0 {
             return Err(damaged(self.pos, "an entry was expected to begin here"));
         }
-        let units = u32::from(head & 7) + 1;
         let code = head >> 3 & 0xf;
-        let loc = if code < CODE_ONE_LINE {
+        *loc = if code < CODE_ONE_LINE {
             let Some(&second) = self.bytes.get(self.pos + 1) else { return Err(self.truncated()) };
             self.pos += 2;
             let col = i32::from(code << 3 | second >> 4 & 7);
@@ -72,7 +84,7 @@ impl<'a> Reader<'a> {
         } else {
             self.rare_form(code)?
         };
-        Ok(Some(Entry { units, loc }))
+        Ok(u32::from(head & 7) + 1)
     }
 
     #[cold]
@@ -146,17 +158,22 @@ pub const fn merges(version: Version) -> bool {
 /// Writes a table from front to back, as CPython's `assemble.c` does.
 #[derive(Debug)]
 pub struct Writer<'a> {
+    /// Longer than what is written, so that entries are stored without asking for room byte by byte.
     out: &'a mut Vec<u8>,
+    pos: usize,
     line: i32,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer that appends to `out`.
-    pub const fn new(out: &'a mut Vec<u8>, firstlineno: i32) -> Self {
-        Self { out, line: firstlineno }
+    /// A writer that replaces what is in `out`, with room for about so many entries at first.
+    pub fn new(out: &'a mut Vec<u8>, firstlineno: i32, entries: usize) -> Self {
+        out.clear();
+        out.resize(3 * entries + MAX_ENTRY, 0);
+        Self { out, pos: 0, line: firstlineno }
     }
 
-    /// Says that the next `units` units come from `loc`. More than eight become several entries, of which only the first moves the line.
+    /// Says that the next `units` units come from `loc`. More than eight become several entries, of which only the first moves the
+    /// line.
     ///
     /// # Errors
     /// What is wrong with `loc`, in words: the format has no way to end before it starts.
@@ -172,33 +189,61 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    #[inline]
-    fn entry(&mut self, units: u32, loc: &Location) -> std::result::Result<(), &'static str> {
-        let size = units as u8 - 1;
-        let (line, col, end_col) = (loc.line.raw(), loc.col.raw(), loc.end_col.raw());
-        if loc.end_line == loc.line && loc.line.is_some() && col >= 0 && end_col >= 0 {
-            let delta = i64::from(line) - i64::from(self.line);
-            let width = end_col.wrapping_sub(col);
-            if delta == 0 && col < 80 && (0..16).contains(&width) {
-                self.out.extend_from_slice(&[
-                    ENTRY | (col as u8 & !7) | size,
-                    (col as u8 & 7) << 4 | width as u8,
-                ]);
-                return Ok(());
-            }
-            if (0..3).contains(&delta) && col < 128 && end_col < 128 {
-                self.line = line;
-                let head = ENTRY | (CODE_ONE_LINE + delta as u8) << 3 | size;
-                self.out.extend_from_slice(&[head, col as u8, end_col as u8]);
-                return Ok(());
-            }
-        }
-        self.rare_form(size, loc)
+    /// Cuts `out` to what was written.
+    pub fn finish(self) {
+        self.out.truncate(self.pos);
     }
 
-    fn rare_form(&mut self, size: u8, loc: &Location) -> std::result::Result<(), &'static str> {
+    #[allow(
+        clippy::needless_bitwise_bool,
+        reason = "one branch for conditions that hold together or not at all"
+    )]
+    #[inline]
+    fn entry(&mut self, units: u32, loc: &Location) -> std::result::Result<(), &'static str> {
+        let head = ENTRY | (units as u8 - 1);
+        let (line, col, end_col) = (loc.line.raw(), loc.col.raw(), loc.end_col.raw());
+        let delta = line.wrapping_sub(self.line) as u32;
+        let on_a_line = (loc.end_line.raw() == line) & loc.line.is_some() & (line >= self.line) & (delta < 3);
+        let narrow = ((col as u32) < 128) & ((end_col as u32) < 128);
+        if on_a_line & narrow
+            && let Some(room) = self.room()
+        {
+            let width = end_col.wrapping_sub(col) as u32;
+            let short = (delta == 0) & (col < 80) & (width < 16);
+            let code = if short { col as u8 >> 3 } else { CODE_ONE_LINE + delta as u8 };
+            let second = if short { (col as u8 & 7) << 4 | width as u8 } else { col as u8 };
+            *room = [head | code << 3, second, end_col as u8];
+            self.pos += 3 - usize::from(short);
+            self.line = line;
+            return Ok(());
+        }
+        self.rare_form(head, loc)
+    }
+
+    #[inline]
+    fn room(&mut self) -> Option<&mut [u8; 3]> {
+        if self.out.len() < self.pos + MAX_ENTRY {
+            self.make_room();
+        }
+        self.out.get_mut(self.pos..).and_then(<[u8]>::first_chunk_mut)
+    }
+
+    #[cold]
+    fn make_room(&mut self) {
+        let longer = 2 * self.out.len() + MAX_ENTRY;
+        self.out.resize(longer, 0);
+    }
+
+    fn put(&mut self, byte: u8) {
+        self.out[self.pos] = byte;
+        self.pos += 1;
+    }
+
+    #[inline(never)]
+    fn rare_form(&mut self, head: u8, loc: &Location) -> std::result::Result<(), &'static str> {
+        self.room();
         let Some(line) = loc.line.get() else {
-            self.out.push(ENTRY | CODE_NONE << 3 | size);
+            self.put(head | CODE_NONE << 3);
             return Ok(());
         };
         let end_line = loc.end_line.get().unwrap_or(line);
@@ -209,19 +254,18 @@ impl<'a> Writer<'a> {
         if delta.unsigned_abs() > i32::MAX as u64 {
             return Err("its line is more than 2**31 away from that of the instruction before");
         }
-        self.out.reserve(MAX_ENTRY);
         self.line = line;
         let column = |col: OptI32| col.get().map_or(0, |col| u32::try_from(col).map_or(0, |col| col + 1));
         let (col, end_col) = (column(loc.col), column(loc.end_col));
         if lines == 0 && (col == 0 || end_col == 0) {
-            self.out.push(ENTRY | CODE_NO_COLUMNS << 3 | size);
-            varint::write_signed_le(self.out, delta);
+            self.put(head | CODE_NO_COLUMNS << 3);
+            varint::write_signed_le(|byte| self.put(byte), delta);
         } else {
-            self.out.push(ENTRY | CODE_LONG << 3 | size);
-            varint::write_signed_le(self.out, delta);
-            varint::write_le(self.out, lines);
-            varint::write_le(self.out, col);
-            varint::write_le(self.out, end_col);
+            self.put(head | CODE_LONG << 3);
+            varint::write_signed_le(|byte| self.put(byte), delta);
+            for number in [lines, col, end_col] {
+                varint::write_le(|byte| self.put(byte), number);
+            }
         }
         Ok(())
     }
@@ -234,20 +278,24 @@ mod tests {
 
     fn encode(firstlineno: i32, runs: &[(u32, Location)]) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut writer = Writer::new(&mut out, firstlineno);
+        let mut writer = Writer::new(&mut out, firstlineno, 2);
         for (units, loc) in runs {
             writer.write(*units, loc).unwrap();
         }
+        writer.finish();
         out
     }
 
     fn decode(table: &[u8], firstlineno: i32) -> Result<Vec<Location>> {
         let mut reader = Reader::new(table, firstlineno);
         let mut units = Vec::new();
-        while let Some(entry) = reader.next_entry()? {
-            units.extend(std::iter::repeat_n(entry.loc, entry.units as usize));
+        let mut loc = Location::NONE;
+        loop {
+            match reader.read(&mut loc)? {
+                0 => return Ok(units),
+                count => units.extend(std::iter::repeat_n(loc, count as usize)),
+            }
         }
-        Ok(units)
     }
 
     fn at(line: i32, end_line: i32, columns: Option<(i32, i32)>) -> Location {
@@ -300,7 +348,7 @@ mod tests {
     #[test]
     fn a_position_that_ends_before_it_starts_is_refused() {
         let mut out = Vec::new();
-        assert!(Writer::new(&mut out, 1).write(1, &at(5, 4, Some((0, 1)))).is_err());
+        assert!(Writer::new(&mut out, 1, 0).write(1, &at(5, 4, Some((0, 1)))).is_err());
     }
 
     /// Positions that the format can hold: both columns or none, unless there are several lines.

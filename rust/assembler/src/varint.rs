@@ -10,23 +10,23 @@ const CHUNK: u8 = 0x3f;
 /// Bits in a payload.
 const CHUNK_BITS: u32 = 6;
 
-/// Appends a little-endian varint (`co_linetable`).
+/// Writes a little-endian varint (`co_linetable`), at most six bytes.
 #[inline]
-pub fn write_le(out: &mut Vec<u8>, mut value: u32) {
+pub fn write_le(mut put: impl FnMut(u8), mut value: u32) {
     while value > u32::from(CHUNK) {
-        out.push(MORE | (value as u8 & CHUNK));
+        put(MORE | (value as u8 & CHUNK));
         value >>= CHUNK_BITS;
     }
-    out.push(value as u8);
+    put(value as u8);
 }
 
-/// Appends a signed little-endian varint: the sign in bit 0, the magnitude above it.
+/// Writes a signed little-endian varint: the sign in bit 0, the magnitude above it.
 ///
 /// Takes an `i64` because the difference of two lines may need 33 bits; the magnitude must stay below `2**31`.
 #[inline]
-pub fn write_signed_le(out: &mut Vec<u8>, value: i64) {
+pub fn write_signed_le(put: impl FnMut(u8), value: i64) {
     let magnitude = value.unsigned_abs() as u32;
-    write_le(out, magnitude << 1 | u32::from(value < 0));
+    write_le(put, magnitude << 1 | u32::from(value < 0));
 }
 
 /// Appends a big-endian varint (`co_exceptiontable`) whose first byte also carries `mark`.
@@ -99,7 +99,7 @@ mod tests {
     fn little_endian_bytes_are_those_of_the_format_document() {
         let encode = |value| {
             let mut out = Vec::new();
-            write_le(&mut out, value);
+            write_le(|byte| out.push(byte), value);
             out
         };
         assert_eq!(encode(0), [0]);
@@ -133,7 +133,7 @@ mod tests {
         #[test]
         fn every_value_comes_back(value: u32, tail: u8) {
             let mut out = Vec::new();
-            write_le(&mut out, value);
+            write_le(|byte| out.push(byte), value);
             let le = out.len();
             write_be(&mut out, value, 0x80);
             let be = out.len();
@@ -148,7 +148,7 @@ mod tests {
         #[test]
         fn every_signed_value_comes_back(value in -0x7fff_ffff..=0x7fff_ffff_i32) {
             let mut out = Vec::new();
-            write_signed_le(&mut out, i64::from(value));
+            write_signed_le(|byte| out.push(byte), i64::from(value));
             let mut pos = 0;
             prop_assert_eq!(read_signed_le(&out, &mut pos), Some(value));
             prop_assert_eq!(pos, out.len());

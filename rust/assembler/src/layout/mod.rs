@@ -11,7 +11,7 @@ pub use direction::Redirected;
 use crate::code::Program;
 use crate::disasm::legal;
 use crate::error::{Error, ErrorKind, Result};
-use crate::inst::{Inst, NO_INDEX};
+use crate::inst::{Inst, NO_INDEX, Written};
 use crate::shape;
 use crate::version::Version;
 
@@ -92,6 +92,7 @@ impl Layout {
     /// # Errors
     /// An opcode that this version does not have, a target or region that does not exist, a jump without target, a program that is too
     /// large.
+    #[allow(clippy::needless_bitwise_bool, reason = "one branch for four rare conditions")]
     pub fn measure(&mut self, version: Version, program: &Program) -> Result<bool> {
         let shapes = shape::of(version);
         let count = program.insts.len();
@@ -102,24 +103,33 @@ impl Layout {
         let regions = program.regions.len() as u32;
         self.jumps.clear();
         self.starts.clear();
-        self.starts.resize(count + 1, 0);
         let (mut unit, mut bad, mut fits) = (0, false, true);
-        for (index, (inst, start)) in program.insts.iter().zip(&mut self.starts).enumerate() {
+        let jumps = &mut self.jumps;
+        let insts = (0_u32..).zip(&program.insts);
+        self.starts.extend(insts.map(|(index, inst)| {
+            let start = unit;
             let shape = shapes[inst.opcode as usize];
-            *start = unit;
             bad |= shape.is_illegal() | (inst.region.wrapping_add(1) > regions);
-            let mut prefixes = inst.written.prefixes();
-            if shape.is_jump() {
-                bad |= inst.target as usize >= count;
-                fits &= (inst.target as usize <= index) == shape.is_backward();
-                self.jumps.push(index as u32);
-            } else {
-                bad |= inst.target != NO_INDEX;
-                prefixes = prefixes.max(shape::prefixes(inst.arg));
+            unit += 1 + shape.caches();
+            if (inst.target != NO_INDEX)
+                | shape.is_jump()
+                | (inst.arg > 0xff)
+                | (inst.written != Written::PLAIN)
+            {
+                let mut prefixes = inst.written.prefixes();
+                if shape.is_jump() {
+                    bad |= inst.target as usize >= count;
+                    fits &= (inst.target <= index) == shape.is_backward();
+                    jumps.push(index);
+                } else {
+                    bad |= inst.target != NO_INDEX;
+                    prefixes = prefixes.max(shape::prefixes(inst.arg));
+                }
+                unit += prefixes;
             }
-            unit += 1 + shape.caches() + prefixes;
-        }
-        self.starts[count] = unit;
+            start
+        }));
+        self.starts.push(unit);
         if bad || program.regions.iter().any(|region| region.target as usize >= count) {
             return Err(malformed(version, program));
         }
