@@ -67,13 +67,47 @@ pub enum ConstKind {
     StrTuple(u32),
     /// Any other exact tuple of so many items.
     Tuple(u32),
-    /// A code object with so many free variables.
+    /// A code object.
     Code {
         /// Length of its `co_freevars`.
         freevars: u32,
+        /// What its first two positional parameters take for granted; see [`Trust::of_name`].
+        args: [Trust; 2],
     },
     /// Anything else.
     Other,
+}
+
+/// What may be taken for granted about the value of a local whose name only compilers make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Nothing.
+    #[default]
+    None,
+    /// It is an iterator, as is a comprehension's `.0`: the caller called `iter`.
+    Iterator,
+    /// It is an exact tuple, as are `.defaults` and `.type_params` of generic functions and classes.
+    Tuple,
+    /// It is an exact dict, as is `.kwdefaults`.
+    Dict,
+    /// It is whatever the code takes it for: `___stack0` and the like, by which torch's Dynamo hands values of one stack to
+    /// the next.
+    Any,
+}
+
+impl Trust {
+    /// What the name of a local, cell or free variable vouches for.
+    #[must_use]
+    pub fn of_name(name: &str, version: Version) -> Self {
+        match name {
+            // From 3.15 on, generator expressions call `iter` themselves.
+            ".0" if version < Version::V315 => Self::Iterator,
+            ".defaults" | ".type_params" => Self::Tuple,
+            ".kwdefaults" => Self::Dict,
+            _ if name.starts_with("___stack") => Self::Any,
+            _ => Self::None,
+        }
+    }
 }
 
 /// What a slot of localsplus is.
@@ -108,9 +142,8 @@ pub struct CodeMeta<'a> {
     pub consts: &'a [ConstKind],
     /// Kinds of localsplus.
     pub locals: &'a [LocalKind],
-    /// Bit per localsplus slot: the name is one that only compilers make (`.0`, `___stack0`), whose value the caller
-    /// vouches to be an iterator wherever it is used as one.
-    pub trusted_locals: &'a [bool],
+    /// What each localsplus slot's name vouches for, see [`Trust::of_name`].
+    pub trusted_locals: &'a [Trust],
 }
 
 /// Options of assembly.

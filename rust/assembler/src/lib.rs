@@ -23,6 +23,7 @@ pub mod linetable;
 pub mod location;
 pub mod op;
 pub mod shape;
+pub mod stack;
 pub mod tables;
 pub mod varint;
 pub mod version;
