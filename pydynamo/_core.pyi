@@ -107,7 +107,13 @@ class GuardBuilder:
     def derived(self, function: Callable[[Any], object], node: int, source: str | None = None) -> int:
         """`function(value)`: the fallback for any other path."""
 
+    def source(self, node: int) -> str:
+        """The node's source text."""
+
     # --- conditions -------------------------------------------------------------------------------------------------
+    def exists(self, node: int) -> None:
+        """The value can be fetched: nothing more (fetches that no condition needs are left out of the program)."""
+
     def type_is(self, node: int, cls: type) -> None:
         """`type(value) is cls` (held weakly where it can be)."""
 
@@ -234,6 +240,10 @@ class CodeCache:
     def entries(self, root: object = None) -> list[CacheEntry]:
         """Valid entries, of one root or (None) of all."""
 
+    @property
+    def added(self) -> int:
+        """How many entries were ever added."""
+
     def history(self, root: object = None) -> dict[Any, Any]:
         """A dict that lives as long as `root` (None: as the cache): what the frontend has seen for this root, such as
         sizes, so that one model's shapes do not make another dynamic."""
@@ -248,8 +258,9 @@ class CompiledFunction:
     A callable that binds as a method, can be weakly referenced, carries the function's names, doc and `__wrapped__`,
     and is pickled and copied by reference like a function. On a hit no Python code runs but the target's own. On a miss
     `on_miss(wrapper, args, kwargs)` is called (with any interception suspended); it returns what to call with the same
-    arguments (a callable or a code object with the same parameters), or None to run the original function. It usually
-    adds an entry to `wrapper.cache` first.
+    arguments (a callable, a code object with the same parameters, or a `CacheEntry`), or None to run the original
+    function. Usually: ``return wrapper.cache.add(program, code)``. What `on_miss` raises, the call raises. A target that
+    is code runs as a function with the original's globals, closure, defaults and name.
     """
 
     def __init__(
@@ -261,6 +272,9 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any: ...
     __wrapped__: FunctionType
+    @property
+    def function(self) -> FunctionType:
+        """The original. If its `__code__` is replaced later, calls go straight to it."""
     @property
     def cache(self) -> CodeCache: ...
     @property
@@ -274,10 +288,3 @@ class CompiledFunction:
 
     def miss_reasons(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[str]:
         """Why each valid entry does not fit this call (for the recompile log), one text each."""
-
-@final
-class SuspendedCall:
-    """Calls `function` with this thread's interception suspended (for a backend's callable)."""
-
-    def __init__(self, function: Callable[..., Any]) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

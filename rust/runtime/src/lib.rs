@@ -1,10 +1,24 @@
 //! The frontend's native runtime. [`register`] adds its classes and functions to the extension module.
+mod bind;
+mod cache;
+mod code_shape;
+mod dispatch;
+mod errors;
+mod guard;
+mod shim;
+mod wrapper;
+
 use pyo3::prelude::*;
 
 /// Adds everything this crate offers to `pydynamo._core`.
 ///
 /// # Errors
 /// Whatever Python raises while the names are added.
-pub fn register(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<guard::GuardBuilder>()?;
+    module.add_class::<guard::GuardProgram>()?;
+    module.add_class::<cache::CacheEntry>()?;
+    module.add_class::<cache::CodeCache>()?;
+    module.add("CompiledFunction", wrapper::compiled_function_type(module.py())?)?;
     Ok(())
 }

@@ -1,0 +1,38 @@
+//! Builds the C shim against the internal headers of the interpreter that PyO3 builds for.
+use std::path::{Path, PathBuf};
+
+fn main() {
+    pyo3_build_config::use_pyo3_cfgs();
+    println!("cargo:rerun-if-changed=src/frame_shim.c");
+    println!("cargo:rerun-if-changed=src/object_shim.c");
+    println!("cargo:rerun-if-changed=src/stack_shim.c");
+    println!("cargo:rerun-if-changed=src/shim.h");
+    println!("cargo:rerun-if-env-changed=PYDYNAMO_SYSROOT");
+
+    let config = pyo3_build_config::get();
+    let include = config
+        .run_python_script("import sysconfig; print(sysconfig.get_path('include'))")
+        .expect("the eval-frame hook is built against the interpreter's own headers, so an interpreter must be there: set PYO3_PYTHON");
+    let include = Path::new(include.trim()).to_path_buf();
+
+    let mut build = cc::Build::new();
+    match std::env::var_os("PYDYNAMO_SYSROOT").map(PathBuf::from) {
+        Some(sysroot) => {
+            // The interpreter lives in another root: its paths are relative to that root, and a split pyconfig.h is
+            // found in that root's multiarch folder.
+            let relative = include.strip_prefix("/").unwrap_or(&include);
+            build.include(sysroot.join(relative));
+            build.flag(format!("-idirafter{}", sysroot.join("usr/include").display()));
+        }
+        None => {
+            build.include(include);
+        }
+    }
+    build
+        .file("src/frame_shim.c")
+        .file("src/object_shim.c")
+        .file("src/stack_shim.c")
+        .opt_level(2)
+        .warnings(false) // CPython's internal headers are not ours to keep quiet
+        .compile("pydynamo_shim");
+}

@@ -1,0 +1,294 @@
+//! Fetches: how a guard program gets from one value to another.
+use super::constant::Held;
+use crate::shim;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use std::ptr;
+
+/// One way to a value; the parent is the register it starts from.
+pub(crate) enum Fetch {
+    Global(Py<PyAny>),
+    Closure(usize),
+    Function,
+    Constant(Held),
+    Attr(Py<PyAny>),
+    DictAttr(Py<PyAny>),
+    InstanceDict,
+    Item(Py<PyAny>),
+    DictKey(usize),
+    Index(usize),
+    Subscript(Py<PyAny>),
+    TypeOf,
+    CodeOf,
+    DefaultsOf,
+    KwdefaultsOf,
+    GlobalsOf,
+    CellOf(usize),
+    MethodSelf,
+    MethodFunction,
+    CellContents,
+    Derived(Py<PyAny>),
+}
+
+impl Fetch {
+    /// The value, as an owned reference; NULL, with no exception set, where there is none.
+    ///
+    /// # Safety
+    /// `parent` must be alive (NULL for the kinds that start a path), `function` a live function object; GIL held.
+    pub(crate) unsafe fn run(
+        &self,
+        py: Python<'_>,
+        parent: *mut PyObject,
+        function: *mut PyObject,
+    ) -> *mut PyObject {
+        // SAFETY (whole function): every arm checks the type it relies on; borrowed results are taken at once.
+        unsafe {
+            match self {
+                Self::Global(name) => {
+                    let function = function.cast::<ffi::PyFunctionObject>();
+                    let found = dict_item((*function).func_globals, name.as_ptr());
+                    if found.is_null() { dict_item((*function).func_builtins, name.as_ptr()) } else { found }
+                }
+                Self::Closure(index) => closure_cell(function, *index),
+                Self::Function => taken(function),
+                Self::Constant(held) => held.get(py).map_or(ptr::null_mut(), |object| object.into_ptr()),
+                Self::Attr(name) => or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr())),
+                Self::DictAttr(name) => dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr()),
+                Self::InstanceDict => taken(shim::pydynamo_instance_dict(parent)),
+                Self::Item(key) => dict_item(parent, key.as_ptr()),
+                Self::DictKey(index) => dict_key(parent, *index),
+                Self::Index(index) => sequence_item(parent, *index),
+                Self::Subscript(key) => or_cleared(ffi::PyObject_GetItem(parent, key.as_ptr())),
+                Self::TypeOf => taken(ffi::Py_TYPE(parent).cast()),
+                Self::CodeOf => function_field(parent, |function| function.func_code),
+                Self::DefaultsOf => {
+                    or_none(parent, function_field(parent, |function| function.func_defaults))
+                }
+                Self::KwdefaultsOf => {
+                    or_none(parent, function_field(parent, |function| function.func_kwdefaults))
+                }
+                Self::GlobalsOf => function_field(parent, |function| function.func_globals),
+                Self::CellOf(index) => {
+                    if ffi::PyFunction_Check(parent) == 0 {
+                        ptr::null_mut()
+                    } else {
+                        closure_cell(parent, *index)
+                    }
+                }
+                Self::MethodSelf => {
+                    if is_method(parent) {
+                        taken(shim::pydynamo_method_self(parent))
+                    } else {
+                        ptr::null_mut()
+                    }
+                }
+                Self::MethodFunction => {
+                    if is_method(parent) {
+                        taken(shim::pydynamo_method_function(parent))
+                    } else {
+                        ptr::null_mut()
+                    }
+                }
+                Self::CellContents => {
+                    if ffi::PyCell_Check(parent) == 0 {
+                        ptr::null_mut()
+                    } else {
+                        taken(shim::pydynamo_cell_get(parent))
+                    }
+                }
+                Self::Derived(callable) => {
+                    let arguments = [parent];
+                    or_cleared(ffi::PyObject_Vectorcall(
+                        callable.as_ptr(),
+                        arguments.as_ptr(),
+                        1,
+                        ptr::null_mut(),
+                    ))
+                }
+            }
+        }
+    }
+
+    /// The text of the value that this fetches from the value whose text is `parent`.
+    pub(crate) fn source(&self, py: Python<'_>, parent: &str) -> String {
+        let text = |object: &Py<PyAny>| object.bind(py).to_string();
+        let repr = |object: &Py<PyAny>| super::constant::short_repr(object.bind(py));
+        match self {
+            Self::Global(name) => text(name),
+            Self::Closure(index) => format!("closure[{index}]"),
+            Self::Function => "function".into(),
+            Self::Constant(held) => held.describe(py),
+            Self::Attr(name) | Self::DictAttr(name) => format!("{parent}.{}", text(name)),
+            Self::InstanceDict => format!("{parent}.__dict__"),
+            Self::Item(key) | Self::Subscript(key) => format!("{parent}[{}]", repr(key)),
+            Self::DictKey(index) => format!("list({parent})[{index}]"),
+            Self::Index(index) => format!("{parent}[{index}]"),
+            Self::TypeOf => format!("type({parent})"),
+            Self::CodeOf => format!("{parent}.__code__"),
+            Self::DefaultsOf => format!("{parent}.__defaults__"),
+            Self::KwdefaultsOf => format!("{parent}.__kwdefaults__"),
+            Self::GlobalsOf => format!("{parent}.__globals__"),
+            Self::CellOf(index) => format!("{parent}.__closure__[{index}].cell_contents"),
+            Self::MethodSelf => format!("{parent}.__self__"),
+            Self::MethodFunction => format!("{parent}.__func__"),
+            Self::CellContents => format!("{parent}.cell_contents"),
+            Self::Derived(callable) => format!("{}({parent})", repr(callable)),
+        }
+    }
+
+    /// The object that makes this fetch differ from another of its kind, for finding equal ones.
+    pub(crate) fn key(&self, py: Python<'_>) -> FetchKey {
+        let text = |object: &Py<PyAny>| object.bind(py).to_string();
+        let pointer = |object: &Py<PyAny>| FetchDetail::Pointer(object.as_ptr() as usize);
+        let item = |object: &Py<PyAny>| {
+            if object.bind(py).is_exact_instance_of::<pyo3::types::PyString>() {
+                FetchDetail::Text(text(object))
+            } else {
+                pointer(object)
+            }
+        };
+        let detail = match self {
+            Self::Global(name) | Self::Attr(name) | Self::DictAttr(name) => FetchDetail::Text(text(name)),
+            Self::Item(key) | Self::Subscript(key) => item(key),
+            Self::Closure(index) | Self::DictKey(index) | Self::Index(index) | Self::CellOf(index) => {
+                FetchDetail::Pointer(*index)
+            }
+            Self::Constant(held) => {
+                FetchDetail::Pointer(held.get(py).map_or(0, |object| object.as_ptr() as usize))
+            }
+            Self::Derived(callable) => pointer(callable),
+            Self::Function
+            | Self::InstanceDict
+            | Self::TypeOf
+            | Self::CodeOf
+            | Self::DefaultsOf
+            | Self::KwdefaultsOf
+            | Self::GlobalsOf
+            | Self::MethodSelf
+            | Self::MethodFunction
+            | Self::CellContents => FetchDetail::Nothing,
+        };
+        (std::mem::discriminant(self), detail)
+    }
+}
+
+/// Equal for fetches that do the same.
+pub(crate) type FetchKey = (std::mem::Discriminant<Fetch>, FetchDetail);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FetchDetail {
+    Nothing,
+    Text(String),
+    Pointer(usize),
+}
+
+/// # Safety
+/// `object` must be NULL or alive; the GIL is held.
+unsafe fn taken(object: *mut PyObject) -> *mut PyObject {
+    // SAFETY: by the caller's word.
+    unsafe { ffi::Py_XINCREF(object) };
+    object
+}
+
+/// # Safety
+/// The GIL is held.
+unsafe fn or_cleared(result: *mut PyObject) -> *mut PyObject {
+    if result.is_null() {
+        // SAFETY: dropping the exception of the call that just failed.
+        unsafe { ffi::PyErr_Clear() };
+    }
+    result
+}
+
+/// # Safety
+/// `dict` must be NULL or alive, `key` alive; the GIL is held.
+unsafe fn dict_item(dict: *mut PyObject, key: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the type is checked; the borrowed result is taken before anything else runs.
+    unsafe {
+        if dict.is_null() || ffi::PyDict_Check(dict) == 0 {
+            return ptr::null_mut();
+        }
+        let found = ffi::PyDict_GetItemWithError(dict, key);
+        if found.is_null() { or_cleared(found) } else { taken(found) }
+    }
+}
+
+/// # Safety
+/// `dict` must be alive and the GIL held.
+unsafe fn dict_key(dict: *mut PyObject, index: usize) -> *mut PyObject {
+    // SAFETY: the type is checked; no code runs between the steps.
+    unsafe {
+        if ffi::PyDict_Check(dict) == 0 {
+            return ptr::null_mut();
+        }
+        let (mut cursor, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());
+        for _ in 0..=index {
+            if ffi::PyDict_Next(dict, &raw mut cursor, &raw mut key, &raw mut value) == 0 {
+                return ptr::null_mut();
+            }
+        }
+        taken(key)
+    }
+}
+
+/// # Safety
+/// `sequence` must be alive and the GIL held.
+unsafe fn sequence_item(sequence: *mut PyObject, index: usize) -> *mut PyObject {
+    // SAFETY: type and size are checked before the item is read.
+    unsafe {
+        if ffi::PyTuple_Check(sequence) != 0 {
+            if index < ffi::PyTuple_GET_SIZE(sequence) as usize {
+                return taken(ffi::PyTuple_GET_ITEM(sequence, index as isize));
+            }
+        } else if ffi::PyList_Check(sequence) != 0 && index < ffi::PyList_GET_SIZE(sequence) as usize {
+            return taken(ffi::PyList_GET_ITEM(sequence, index as isize));
+        }
+        ptr::null_mut()
+    }
+}
+
+/// # Safety
+/// `function` must be a live function object and the GIL held.
+unsafe fn closure_cell(function: *mut PyObject, index: usize) -> *mut PyObject {
+    // SAFETY: `__closure__` is NULL or a tuple of cells; the index is checked.
+    unsafe {
+        let closure = (*function.cast::<ffi::PyFunctionObject>()).func_closure;
+        if closure.is_null() || index >= ffi::PyTuple_GET_SIZE(closure) as usize {
+            return ptr::null_mut();
+        }
+        taken(shim::pydynamo_cell_get(ffi::PyTuple_GET_ITEM(closure, index as isize)))
+    }
+}
+
+/// # Safety
+/// `object` must be alive and the GIL held.
+unsafe fn function_field(
+    object: *mut PyObject,
+    field: impl FnOnce(&ffi::PyFunctionObject) -> *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: the type is checked, so the struct may be read; the field is NULL or alive.
+    unsafe {
+        if ffi::PyFunction_Check(object) == 0 {
+            return ptr::null_mut();
+        }
+        taken(field(&*object.cast::<ffi::PyFunctionObject>()))
+    }
+}
+
+/// A function's field that is None to Python where it is NULL to C.
+///
+/// # Safety
+/// `object` must be alive and the GIL held.
+unsafe fn or_none(object: *mut PyObject, field: *mut PyObject) -> *mut PyObject {
+    // SAFETY: by the caller's word; None is immortal.
+    unsafe {
+        if field.is_null() && ffi::PyFunction_Check(object) != 0 { taken(ffi::Py_None()) } else { field }
+    }
+}
+
+/// # Safety
+/// `object` must be alive and the GIL held.
+unsafe fn is_method(object: *mut PyObject) -> bool {
+    // SAFETY: by the caller's word.
+    unsafe { shim::pydynamo_is_method(object) != 0 }
+}
