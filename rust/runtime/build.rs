@@ -1,5 +1,6 @@
 //! Builds the C shim against the internal headers of the interpreter that PyO3 builds for.
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn main() {
     pyo3_build_config::use_pyo3_cfgs();
@@ -9,12 +10,7 @@ fn main() {
     println!("cargo:rerun-if-changed=src/shim.h");
     println!("cargo:rerun-if-env-changed=PYDYNAMO_SYSROOT");
 
-    let config = pyo3_build_config::get();
-    let include = config
-        .run_python_script("import sysconfig; print(sysconfig.get_path('include'))")
-        .expect("the eval-frame hook is built against the interpreter's own headers, so an interpreter must be there: set PYO3_PYTHON");
-    let include = Path::new(include.trim()).to_path_buf();
-
+    let include = include_folder();
     let mut build = cc::Build::new();
     match std::env::var_os("PYDYNAMO_SYSROOT").map(PathBuf::from) {
         Some(sysroot) => {
@@ -35,4 +31,24 @@ fn main() {
         .opt_level(2)
         .warnings(false) // CPython's internal headers are not ours to keep quiet
         .compile("pydynamo_shim");
+}
+
+/// The folder of the interpreter's headers, as the interpreter itself says.
+fn include_folder() -> PathBuf {
+    println!("cargo:rerun-if-env-changed=PYO3_PYTHON");
+    let script = "import sysconfig; print(sysconfig.get_path('include'))";
+    // What PYO3_PYTHON names may be a wrapper around an interpreter in another root, whose own path means nothing here.
+    let output = match std::env::var_os("PYO3_PYTHON") {
+        Some(python) => Command::new(python)
+            .args(["-c", script])
+            .output()
+            .ok()
+            .filter(|output| output.status.success())
+            .and_then(|output| String::from_utf8(output.stdout).ok()),
+        None => pyo3_build_config::get().run_python_script(script).ok(),
+    };
+    let output = output.expect(
+        "the eval-frame hook is built against the interpreter's own headers: set PYO3_PYTHON to an interpreter that runs",
+    );
+    Path::new(output.trim()).to_path_buf()
 }
