@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use pydynamo_assembler::assemble::{self, Scratch};
-use pydynamo_assembler::code::{Assembled, Program, RawCode};
+use pydynamo_assembler::code::{Assembled, CodeMeta, Options, Program, RawCode};
 use pydynamo_assembler::version::Version;
 use pydynamo_assembler::{Result, disasm};
 
@@ -11,7 +11,7 @@ use pydynamo_assembler::{Result, disasm};
 mod corpus;
 use corpus::{Corpus, Record};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 3;
 
 fn main() {
     for path in std::env::args().skip(1) {
@@ -77,12 +77,16 @@ struct Pipeline {
 impl Pipeline {
     fn roundtrip(&mut self, version: Version, raw: RawCode) -> Result<()> {
         disasm::disassemble(version, &raw, &mut self.program)?;
-        self.assemble(version, raw.firstlineno)
-    }
-
-    fn assemble(&mut self, version: Version, firstlineno: i32) -> Result<()> {
-        let Self { program, scratch, out } = self;
-        assemble::encode(version, program, firstlineno, scratch, assemble::stated_depths, out)
+        let meta = CodeMeta {
+            version,
+            flags: 0,
+            firstlineno: raw.firstlineno,
+            names: 0,
+            consts: &[],
+            locals: &[],
+            trusted_locals: &[],
+        };
+        assemble::assemble(&self.program, &meta, Options { verify: false }, &mut self.scratch, &mut self.out)
     }
 }
 
@@ -103,6 +107,10 @@ fn differences(record: &Record, out: &Assembled) -> String {
                 &new[at..new.len().min(at + 8)]
             ));
         }
+    }
+    // CPython reserves no less than one slot, and its own estimate is sometimes too large.
+    if out.stacksize > record.stacksize {
+        what.push(format!("co_stacksize is {} instead of {}", out.stacksize, record.stacksize));
     }
     what.join(", ")
 }

@@ -1,10 +1,13 @@
 //! The way back: a program becomes a code object's parts.
-use crate::code::{Assembled, Program, RegionDepth};
+//!
+//! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
+//! that really will be there; the tables need all of it.
+use crate::code::{Assembled, CodeMeta, Options, Program};
 use crate::emit;
 use crate::error::{Error, Result};
 use crate::inst::InstIdx;
 use crate::layout::{Layout, Redirected};
-use crate::version::Version;
+use crate::stack::{self, Depths};
 
 /// What is reused from one code object to the next, and afterwards tells where everything went.
 #[derive(Debug, Default)]
@@ -12,7 +15,7 @@ pub struct Scratch {
     layout: Layout,
     redirected: Redirected,
     is_redirected: bool,
-    depths: Vec<u32>,
+    depths: Depths,
 }
 
 impl Scratch {
@@ -47,50 +50,45 @@ impl Scratch {
     }
 }
 
-/// Lays a program out and writes its three tables. `fill_depths` says how deep the stack of each region's handler is in the program that
-/// is laid out, which differs from `program` where jumps had to be redirected.
+/// Assembles a program. What was in `out` is replaced; its memory is used again.
+///
+/// Where jumps have to be redirected, a copy of the program is laid out ([`Scratch::redirected`]); `program` stays as it is.
 ///
 /// # Errors
-/// Records that are not well formed, jumps that cannot go where they should, positions that the line table cannot hold, and
-/// what `fill_depths` refuses. Indices are the caller's.
-pub fn encode<F>(
-    version: Version,
+/// Records that are not well formed, jumps that cannot go where they should, positions that the line table cannot hold, stack
+/// depths that make no sense. Indices are those of `program`.
+pub fn assemble(
     program: &Program,
-    firstlineno: i32,
+    meta: &CodeMeta,
+    options: Options,
     scratch: &mut Scratch,
-    fill_depths: F,
     out: &mut Assembled,
-) -> Result<()>
-where
-    F: FnOnce(&Program, &mut Vec<u32>) -> Result<()>,
-{
+) -> Result<()> {
+    let version = meta.version;
     scratch.is_redirected = false;
     if !scratch.layout.measure(version, program)? {
         scratch.redirected.redirect(version, program)?;
         scratch.is_redirected = true;
         scratch.layout.measure(version, &scratch.redirected.program)?;
     }
-    let program = if scratch.is_redirected { &scratch.redirected.program } else { program };
-    scratch.layout.grow(&program.insts);
-    scratch.depths.clear();
-    let write = || {
-        fill_depths(program, &mut scratch.depths)?;
-        emit::code(version, &program.insts, &scratch.layout, &mut out.code);
-        emit::lines(version, &program.insts, &scratch.layout, firstlineno, &mut out.linetable)?;
-        emit::exceptions(program, &scratch.layout, &scratch.depths, &mut out.exceptiontable);
-        Ok(())
-    };
-    let written = write();
-    written.map_err(|error| scratch.in_callers_terms(error))
+    finish(program, meta, options, scratch, out).map_err(|error| scratch.in_callers_terms(error))
 }
 
-/// The depths that the regions themselves state.
-///
-/// # Errors
-/// Never; the form is that of [`encode`]'s parameter.
-pub fn stated_depths(program: &Program, depths: &mut Vec<u32>) -> Result<()> {
-    depths.extend(program.regions.iter().map(|region| match region.depth {
-        RegionDepth::Fixed(depth) | RegionDepth::Below { stated: depth, .. } => depth,
-    }));
+/// The steps whose errors speak of the instructions that are laid out.
+fn finish(
+    program: &Program,
+    meta: &CodeMeta,
+    _: Options,
+    scratch: &mut Scratch,
+    out: &mut Assembled,
+) -> Result<()> {
+    let Scratch { layout, redirected, is_redirected, depths } = scratch;
+    let program = if *is_redirected { &redirected.program } else { program };
+    layout.grow(&program.insts);
+    stack::analyze(meta.version, program, depths)?;
+    emit::code(meta.version, &program.insts, layout, &mut out.code);
+    emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
+    emit::exceptions(program, layout, &depths.regions, &mut out.exceptiontable);
+    out.stacksize = depths.max;
     Ok(())
 }

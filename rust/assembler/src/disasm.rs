@@ -92,7 +92,7 @@ fn disassemble_with(
 fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
     let shapes = shape::of(version);
     let units = (raw.code.len() / 2) as u32;
-    let mut lines = Lines::new(raw, linetable::merges(version));
+    let mut lines = Lines::new(raw);
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
     regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
     let code = raw.code.as_chunks::<2>().0;
@@ -113,8 +113,8 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
                 inst.written = Written::PLAIN;
             }
         }
-        if start >= lines.end && lines.advance(start)? {
-            inst.written = inst.written.with_entry();
+        if start >= lines.end {
+            lines.advance(start)?;
         }
         inst.loc = lines.loc;
         if pos >= regions.boundary {
@@ -168,7 +168,7 @@ fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32, inst: 
         inst.opcode = opcode;
         inst.arg = inst.arg << 8 | u32::from(low);
     }
-    inst.written = Written::PLAIN.with_prefixes(prefixes);
+    inst.written = Written::with_prefixes(prefixes);
     legal(version, inst.opcode, index).map(|()| pos)
 }
 
@@ -193,48 +193,41 @@ pub(crate) fn legal(version: Version, opcode: u8, index: u32) -> Result<()> {
 /// The line table, read along with the code.
 struct Lines<'a> {
     reader: linetable::Reader<'a>,
-    merges: bool,
     /// Whether there is a table at all.
     present: bool,
     loc: Location,
-    /// Units of the current entry.
-    units: u32,
     /// Unit at which the current entry ends.
     end: u32,
 }
 
 impl<'a> Lines<'a> {
-    fn new(raw: &RawCode<'a>, merges: bool) -> Self {
+    fn new(raw: &RawCode<'a>) -> Self {
         let reader = linetable::Reader::new(raw.linetable, raw.firstlineno);
-        Self { reader, merges, present: !raw.linetable.is_empty(), loc: Location::NONE, units: 8, end: 0 }
+        Self { reader, present: !raw.linetable.is_empty(), loc: Location::NONE, end: 0 }
     }
 
-    /// Moves to the entry that covers `unit`; whether it begins there without need, because the one before says the same.
+    /// Moves to the entry that covers `unit`.
     #[inline]
-    fn advance(&mut self, unit: u32) -> Result<bool> {
-        let mut needless = false;
+    fn advance(&mut self, unit: u32) -> Result<()> {
         while self.end <= unit {
-            let before = self.loc;
             let units = self.reader.read(&mut self.loc)?;
             if units == 0 {
                 return self.ended(unit);
             }
-            needless = self.merges && self.units < 8 && self.end == unit && self.loc.same(&before);
-            self.units = units;
             self.end += units;
         }
-        Ok(needless)
+        Ok(())
     }
 
     #[cold]
-    fn ended(&mut self, unit: u32) -> Result<bool> {
+    fn ended(&mut self, unit: u32) -> Result<()> {
         if self.present {
             let reason =
                 format!("co_linetable is truncated: it covers only the first {unit} units of the code");
             return Err(Error::whole(ErrorKind::BadLineTable, reason));
         }
         self.end = u32::MAX;
-        Ok(false)
+        Ok(())
     }
 
     fn finish(mut self, units: u32) -> Result<()> {
@@ -326,7 +319,7 @@ fn remember_long_jumps(version: Version, program: &mut Program, scratch: &mut Sc
         let inst = &mut program.insts[jump as usize];
         let size = scratch.layout.size(jump);
         if size < 1 + prefixes + shapes[inst.opcode as usize].caches() {
-            inst.written = inst.written.with_prefixes(prefixes);
+            inst.written = Written::with_prefixes(prefixes);
         }
     }
     Ok(())

@@ -49,7 +49,7 @@ pub fn lines(
     let mut writer = linetable::Writer::new(out, firstlineno, insts.len());
     let (mut loc, mut from) = (&Location::NONE, 0);
     for (inst, &start) in insts.iter().zip(layout.starts()) {
-        if !merges || !inst.loc.same(loc) || inst.written.opens_entry() {
+        if !merges || !inst.loc.same(loc) {
             let written = writer.write(start - from, loc);
             written.map_err(|what| unwritable(what, layout, start))?;
             (loc, from) = (&inst.loc, start);
