@@ -1,0 +1,237 @@
+"""From a Dynamo graph to functional core ATen: AOTAutograd, decompositions, clean-ups.
+
+Decompositions that lose precision, or are wrong, or that lowering does better itself, are taken out.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.pipeline import compile_graph, device_of
+
+aten = torch.ops.aten
+
+EXTRA = [
+    "gelu",
+    "gelu_backward",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "native_group_norm",
+    "native_group_norm_backward",
+    "native_batch_norm_backward",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training",
+    "_batch_norm_with_update_functional",
+    "batch_norm_backward",
+    "silu",
+    "silu_backward",
+    "nll_loss_forward",
+    "nll_loss_backward",
+    "threshold_backward",
+    "leaky_relu",
+    "leaky_relu_backward",
+    "elu",
+    "elu_backward",
+    "softplus",
+    "softplus_backward",
+    "hardtanh",
+    "hardtanh_backward",
+    "hardswish",
+    "hardswish_backward",
+    "hardsigmoid",
+    "hardsigmoid_backward",
+    "mse_loss",
+    "mse_loss_backward",
+    "smooth_l1_loss",
+    "smooth_l1_loss_backward",
+    "huber_loss",
+    "huber_loss_backward",
+    "_softmax_backward_data",
+    "_log_softmax_backward_data",
+    "tanh_backward",
+    "sigmoid_backward",
+    "clamp_min",
+    "clamp_max",
+    "std",
+    "std_mean",
+    "logsumexp",
+    "masked_fill",
+    "lerp",
+    "addcmul",
+    "addcdiv",
+    "xlogy",
+    "logaddexp",
+    "logaddexp2",
+    "log_sigmoid_forward",
+    "log_sigmoid_backward",
+    "mish",
+    "mish_backward",
+    "native_dropout_backward",
+    "_safe_softmax",
+    "rot90",
+    "select_backward",
+    "slice_backward",
+    "diagonal_backward",
+    "embedding_dense_backward",
+    "logit",
+    "logit_backward",
+    "nan_to_num",
+    "addmv",
+    "addr",
+    "dot",
+    "vdot",
+    "baddbmm",
+    "isposinf",
+    "isneginf",
+    "tril",
+    "triu",
+    "linspace",
+    "stack",
+    "unfold_backward",
+    "glu",
+    "glu_backward",
+    "frac",
+    "heaviside",
+    "sgn",
+    "trace",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy_backward",
+    "soft_margin_loss",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "special_entr",
+    "sinc",
+    "deg2rad",
+    "rad2deg",
+]
+
+# each: why it stays whole
+KEPT = {
+    "_softmax": "own lowering (one pass over long rows)",
+    "_log_softmax": "own lowering",
+    "var": "own lowering (Welford)",
+    "var_mean": "own lowering (Welford)",
+    "_scaled_dot_product_flash_attention_for_cpu": "its decomposition gives backward the wrong second output",
+    "embedding_dense_backward": "index_put of a zeroed table is slower than the library's sort",
+    "index_fill": "its decomposition writes in place",
+    "select_scatter": "the same",
+    "diagonal_scatter": "the same",
+    "masked_scatter": "the same",
+    "slice_scatter": "own lowering",
+    "index_copy": "the same",
+    "index_add": "the same",
+    "as_strided_scatter": "the same",
+    "addmm": "the library fuses the bias",
+    "baddbmm": "the library fuses the addition",
+    "sum": "",
+    "prod": "",
+    "any": "",
+    "all": "",
+    "mean": "",
+    "cumsum": "",
+    "cumprod": "",
+}
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """The decomposition table of lowering."""
+    table = dict(private.core_aten_decompositions())
+    table.update(private.get_decompositions([getattr(aten, n) for n in EXTRA if hasattr(aten, n)]))
+    for op in list(table):
+        name = op._schema.name.split("::")[1] if hasattr(op, "_schema") else ""
+        if name in KEPT:
+            del table[op]
+    return table
+
+
+def clean(gm: torch.fx.GraphModule) -> torch.fx.GraphModule:
+    """Dead code and common subexpressions."""
+    gm.graph.eliminate_dead_code()
+    seen: dict[Any, torch.fx.Node] = {}
+    for node in list(gm.graph.nodes):
+        if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
+            continue
+        schema = node.target._schema
+        if schema.is_mutable or torch.Tag.nondeterministic_seeded in node.target.tags:
+            continue
+        val = node.meta.get("val")
+        if not isinstance(val, torch.Tensor):
+            continue
+        key = (node.target, _key(node.args), _key(node.kwargs))
+        other = seen.get(key)
+        if other is None:
+            seen[key] = node
+        elif other.meta["val"].stride() == val.stride() and not _fresh_result(node):
+            node.replace_all_uses_with(other)
+            gm.graph.erase_node(node)
+    return gm
+
+
+def _fresh_result(node: torch.fx.Node) -> bool:
+    """Results that are returned stay apart: the caller may write into them."""
+    return any(u.op == "output" or u.target is aten.copy_.default for u in node.users)
+
+
+def _key(a: Any) -> Any:
+    if isinstance(a, (tuple, list)):
+        return (type(a), *(_key(x) for x in a))
+    if isinstance(a, dict):
+        return tuple((k, _key(v)) for k, v in a.items())
+    return (a, type(a), str(a)) if isinstance(a, (int, float, bool)) else a
+
+
+def compile_fx(
+    gm: torch.fx.GraphModule, example_inputs: Sequence[Any], options: Any = None, *, mode: str | None = None
+) -> Callable[..., Any]:
+    """Compile a Dynamo graph (a graph module of torch operations) with its gradients to Triton kernels.
+
+    `options`: a mapping of the fields of :class:`Options`, or an Options. Returns a callable with the graph's
+    calling convention.  Raises PydynamoError on unknown options, and when CPU tensors meet no ``interpret``.
+    """
+    opts = options if isinstance(options, Options) else Options.make(options, mode)
+    return private.dynamo_disable(
+        private.aot(
+            gm,
+            list(example_inputs),
+            fw_compiler=functools.partial(_compile, opts, False),
+            bw_compiler=functools.partial(_compile_backward, opts),
+            inference_compiler=functools.partial(_compile, opts, False),
+            decompositions=decompositions(),
+            partition_fn=private.min_cut_rematerialization_partition,
+        )
+    )
+
+
+def _compile_backward(opts: Options, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+    return private.dynamo_disable(private.dynamo_disable(_compile)(opts, True, gm, inputs))
+
+
+def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
+    from pydynamo.lowering.dynamic import has_symbols, specialized
+
+    if has_symbols(gm):
+        return specialized(gm, opts, backward)
+    clean(gm)
+    done = compile_graph(gm, device_of(gm), opts, backward)
+
+    def call(args: list[Any]) -> Any:
+        return done.call(args)
+
+    call._boxed_call = True  # type: ignore[attr-defined]
+    return call
+
+
+def backend(
+    gm: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: Any = None, mode: str | None = None
+) -> Callable[..., Any]:
+    """What ``torch.compile(fn, backend="pydynamo", options=..., mode=...)`` calls."""
+    return compile_fx(gm, example_inputs, options, mode=mode)

@@ -1,0 +1,222 @@
+"""The whole intermediate form of lowering: five small classes.
+
+A graph value is a :class:`Buffer` (memory), a :class:`Lazy` (an index function that has not been given memory),
+or a Python constant.  What runs is a list of :class:`Loop`, :class:`Extern` and :class:`Template` in
+program order.
+Addresses are :class:`pydynamo.lowering.index.Index`.  Shapes and strides count elements.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.lowering.index import Index, flatten
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+
+IndexFn = Callable[["Kernel", Sequence[Index]], "Value"]
+NO_READS: frozenset[str] = frozenset()
+
+
+class Buffer:
+    """A strided window on the storage called `name`; `offset` is relative to the tensor bound to that
+    name."""
+
+    __slots__ = ("device", "dtype", "name", "offset", "shape", "stride")
+    cost = 0
+
+    def __init__(
+        self,
+        name: str,
+        shape: Sequence[int],
+        stride: Sequence[int],
+        dtype: torch.dtype,
+        device: torch.device,
+        offset: int = 0,
+    ) -> None:
+        self.name, self.dtype, self.device, self.offset = name, dtype, device, offset
+        self.shape, self.stride = tuple(shape), tuple(stride)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def view(self, shape: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Buffer:
+        """Another window on the same storage."""
+        return Buffer(
+            self.name, shape, stride, self.dtype, self.device, self.offset if offset is None else offset
+        )
+
+    def at(self, k: Kernel, idx: Sequence[Index]) -> Value:
+        return k.load(self, flatten(idx, self.stride, self.offset))
+
+    def __repr__(self) -> str:
+        off = f" + {self.offset}" if self.offset else ""
+        return f"{self.name}{off}: {short(self.dtype)}{list(self.shape)} by {list(self.stride)}"
+
+
+class Opaque:
+    """A graph value that is no strided tensor (a number known at run time, an object); only externs take
+    it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class OpaqueOut(Buffer):
+    """An extern's result that no kernel can read: its layout is not checked."""
+
+    __slots__ = ()
+
+
+class Lazy:
+    """A tensor as a function from an index to a value; `cost` counts operations, `reads` names storages."""
+
+    __slots__ = ("cost", "dtype", "fn", "node", "reads", "shape")
+
+    def __init__(
+        self, shape: Sequence[int], dtype: torch.dtype, fn: IndexFn, inputs: Sequence[Any] = (), cost: int = 1
+    ) -> None:
+        self.shape, self.dtype, self.fn = tuple(shape), dtype, fn
+        self.cost, self.reads = cost, NO_READS
+        for v in inputs:
+            if isinstance(v, (Lazy, Buffer)):
+                self.cost += v.cost
+                self.reads = self.reads | v.reads
+        self.node: Any = None  # the graph node it came from, for provenance
+
+    def at(self, k: Kernel, idx: Sequence[Index]) -> Value:
+        return k.evaluate(self, idx)
+
+    def __repr__(self) -> str:
+        return f"lazy {short(self.dtype)}{list(self.shape)} cost {self.cost} of {sorted(self.reads)}"
+
+
+Tensorish = Buffer | Lazy
+REDUCTIONS = ("sum", "prod", "max", "min", "any", "argmax", "argmin", "welford", "softmax")
+
+
+class Loop:
+    """One loop nest over `shape` that stores into `outs`.
+
+    `kind` is None (pointwise), one of REDUCTIONS over the dimensions `rdims`, "scan_sum"/"scan_prod" along
+    `rdims`, or "scatter" (store, or atomic addition, at an address that the body computes).
+    `order` lists the dimensions from the slowest to the fastest, as memory likes it.
+    """
+
+    __slots__ = (
+        "acc_dtype",
+        "atomic",
+        "body",
+        "kind",
+        "mutates",
+        "node",
+        "order",
+        "out_index",
+        "outs",
+        "rdims",
+        "reads",
+        "shape",
+    )
+
+    def __init__(
+        self,
+        outs: Sequence[Buffer],
+        shape: Sequence[int],
+        body: Callable[..., Any],
+        reads: frozenset[str],
+        *,
+        rdims: Sequence[int] = (),
+        kind: str | None = None,
+        order: Sequence[int] | None = None,
+        node: Any = None,
+        mutates: bool = False,
+        out_index: Callable[..., Index] | None = None,
+        atomic: bool = False,
+        acc_dtype: torch.dtype | None = None,
+    ) -> None:
+        self.outs, self.shape, self.rdims, self.kind = tuple(outs), tuple(shape), tuple(rdims), kind
+        self.order = tuple(order) if order is not None else tuple(range(len(self.shape)))
+        self.body, self.reads, self.node, self.mutates = body, reads, node, mutates
+        self.out_index, self.atomic, self.acc_dtype = out_index, atomic, acc_dtype
+
+    @property
+    def x(self) -> int:
+        """Number of kept positions."""
+        return math.prod(n for i, n in enumerate(self.shape) if i not in self.rdims)
+
+    @property
+    def r(self) -> int:
+        """Number of reduced positions for each kept one."""
+        return math.prod(self.shape[i] for i in self.rdims)
+
+    @property
+    def reduces(self) -> bool:
+        return self.kind in REDUCTIONS
+
+    @property
+    def writes(self) -> frozenset[str]:
+        return frozenset(b.name for b in self.outs)
+
+    def __repr__(self) -> str:
+        what = f"{self.kind} over {list(self.rdims)}" if self.kind else "pointwise"
+        return (
+            f"loop {list(self.shape)} {what} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
+        )
+
+
+class Extern:
+    """A call of an ATen (or any other) operator on real tensors."""
+
+    __slots__ = ("args", "kwargs", "mutates", "node", "outs", "reads", "reason", "single", "target")
+
+    def __init__(
+        self,
+        target: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        outs: Sequence[Buffer | None],
+        reads: frozenset[str],
+        *,
+        node: Any = None,
+        mutates: frozenset[str] = NO_READS,
+        single: bool = True,
+        reason: str = "",
+    ) -> None:
+        self.target, self.args, self.kwargs, self.outs = target, args, kwargs, tuple(outs)
+        self.reads, self.node, self.mutates, self.single, self.reason = reads, node, mutates, single, reason
+
+    @property
+    def writes(self) -> frozenset[str]:
+        return frozenset(b.name for b in self.outs if b is not None) | self.mutates
+
+    def __repr__(self) -> str:
+        return f"extern {self.target} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
+
+
+class Template(Extern):
+    """An extern matmul that may become the Triton matmul template with `epilogue` loops fused into it."""
+
+    __slots__ = ("epilogue",)
+
+    def __init__(self, *a: Any, **k: Any) -> None:
+        super().__init__(*a, **k)
+        self.epilogue: list[Loop] = []
+
+
+Op = Loop | Extern
+
+
+def short(dtype: torch.dtype) -> str:
+    """``f32`` for torch.float32 and so on, for printing."""
+    s = str(dtype).removeprefix("torch.")
+    return {"bool": "b1", "bfloat16": "bf16"}.get(
+        s, s.replace("float", "f").replace("uint", "u").replace("int", "i")
+    )

@@ -1,0 +1,462 @@
+"""The state of lowering one graph, the registry of handlers, and what all handlers build on.
+
+A handler takes (lowering, node, *args, **kwargs) with graph values already looked up, and returns a Buffer, a
+Lazy, a tuple of them, or NotImplemented: then the operator becomes one extern call, and the reason is
+recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.index import ZERO, Index, contiguous_strides
+from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque, OpaqueOut, Tensorish
+from pydynamo.lowering.numerics import TL
+
+aten = torch.ops.aten
+prims = torch.ops.prims
+Handler = Callable[..., Any]
+HANDLERS: dict[Any, Handler] = {}
+NATIVE: Counter[str] = Counter()  # operators lowered to loops, in this process
+FALLBACK: Counter[str] = Counter()  # "operator: reason" -> extern calls, in this process
+
+
+def handles(*targets: Any) -> Callable[[Handler], Handler]:
+    """Register a handler for operator packets (every overload) or for single overloads."""
+
+    def deco(fn: Handler) -> Handler:
+        for t in targets:
+            HANDLERS[t] = fn
+        return fn
+
+    return deco
+
+
+def handler_of(target: Any) -> Handler | None:
+    fn = HANDLERS.get(target)
+    if fn is None and isinstance(target, torch._ops.OpOverload):
+        fn = HANDLERS.get(target.overloadpacket)
+    return fn
+
+
+def broadcast(idx: Sequence[Index], shape: Sequence[int], to: Sequence[int]) -> list[Index]:
+    """Index into a tensor of shape `to` that is broadcast to `shape`."""
+    off = len(shape) - len(to)
+    return [ZERO if to[j] == 1 else idx[off + j] for j in range(len(to))]
+
+
+class Unsupported(Exception):
+    """A handler's way to ask for the extern call, with a reason."""
+
+
+class Lowering:
+    """One graph being lowered: `ops` in program order, `env` of node values."""
+
+    def __init__(self, gm: torch.fx.GraphModule, device: torch.device, options: Options) -> None:
+        self.gm, self.device, self.options = gm, device, options
+        self.env: dict[torch.fx.Node, Any] = {}
+        self.ops: list[Op] = []
+        self.tail: list[Op] = []
+        self.roots: dict[str, Buffer] = {}  # storage -> its whole
+        self.inputs: list[str] = []
+        self.constants: dict[str, Any] = {}
+        self.results: list[Any] = []
+        self.node: torch.fx.Node | None = None
+        self.seeds = 0
+        self.counts: Counter[str] = Counter()
+        self._copies: list[tuple[Buffer, Any, torch.fx.Node]] = []
+
+    # ------------------------------------------------------------------ driving
+    def run(self) -> Lowering:
+        """Lower every node; afterwards ops, inputs and results describe the whole graph."""
+        for node in self.gm.graph.nodes:
+            self.node = node
+            if node.op == "placeholder":
+                self._placeholder(node)
+            elif node.op == "get_attr":
+                self._attribute(node)
+            elif node.op == "call_function":
+                self.env[node] = self._settle(node, self._call(node))
+            elif node.op == "output":
+                self._output(node)
+        return self
+
+    def _placeholder(self, node: torch.fx.Node) -> None:
+        val = node.meta.get("val")
+        name = f"in_{node.name}"
+        self.inputs.append(name)
+        if isinstance(val, torch.Tensor) and val.layout is torch.strided and not val.is_quantized:
+            b = Buffer(name, val.shape, val.stride(), val.dtype, val.device)
+            self.roots[name] = self.env[node] = b
+        else:
+            self.env[node] = val if isinstance(val, (int, float, bool)) else Opaque(name)
+
+    def _attribute(self, node: torch.fx.Node) -> None:
+        value: Any = self.gm
+        for part in str(node.target).split("."):
+            value = getattr(value, part)
+        if isinstance(value, torch.Tensor) and value.layout is torch.strided:
+            name = f"const_{node.name}"
+            b = Buffer(name, value.shape, value.stride(), value.dtype, value.device)
+            self.roots[name] = self.env[node] = b
+            self.constants[name] = value
+            node.meta.setdefault("val", value)
+        else:
+            self.env[node] = value
+
+    def _call(self, node: torch.fx.Node) -> Any:
+        target: Any = node.target
+        if target is operator.getitem:
+            return self.get(node.args[0])[node.args[1]]
+        if target is aten.copy_.default and self._is_input(node.args[0]):
+            self._copies.append((self.env[node.args[0]], node.args[1], node))
+            return self.env[node.args[0]]
+        val = node.meta.get("val")
+        if isinstance(val, (int, float, bool)) and not isinstance(val, torch.SymInt):
+            return val
+        fn = handler_of(target)
+        reason = "no lowering" if fn is None else self._unfit(node, val)
+        if fn is not None and not reason:
+            before = len(self.ops)
+            try:
+                out = fn(self, node, *self.get(node.args), **self.get(node.kwargs))
+                if out is not NotImplemented:
+                    NATIVE[str(target)] += 1
+                    self.counts["native"] += 1
+                    self._label(out, node, before)
+                    return out
+                reason = "this form has no lowering"
+            except Unsupported as e:
+                reason = str(e)
+            del self.ops[before:]
+        return self.extern(node, reason)
+
+    def _label(self, out: Any, node: torch.fx.Node, before: int) -> None:
+        for o in out if isinstance(out, (tuple, list)) else (out,):
+            if isinstance(o, Lazy) and o.node is None:
+                o.node = node
+        for op in self.ops[before:]:
+            if op.node is None:
+                op.node = node
+
+    def _unfit(self, node: torch.fx.Node, val: Any) -> str:
+        """Why no handler may take this node, or an empty string."""
+        for v in val if isinstance(val, (tuple, list)) else (val,):
+            if isinstance(v, torch.Tensor):
+                if v.dtype not in TL:
+                    return f"dtype {v.dtype}"
+                if v.numel() == 0:
+                    return "empty tensor"
+                if v.device != self.device:
+                    return f"on {v.device}"
+            elif v is not None:
+                return "not a tensor"
+        for a in node.all_input_nodes:
+            v = self.env.get(a)
+            if isinstance(v, Opaque):
+                return "opaque argument"
+            if isinstance(v, (Buffer, Lazy)):
+                if v.dtype not in TL:
+                    return f"dtype {v.dtype}"
+                if 0 in v.shape and node.target not in (aten.cat.default,):
+                    return "empty tensor"
+                if isinstance(v, Buffer) and v.device != self.device and v.shape:
+                    return f"on {v.device}"
+        return ""
+
+    def _is_input(self, a: Any) -> bool:
+        v = self.env.get(a)
+        return (
+            isinstance(v, Buffer)
+            and v.name in self.inputs
+            and v.offset == 0
+            and v.stride == self.roots[v.name].stride
+        )
+
+    def _settle(self, node: torch.fx.Node, out: Any) -> Any:
+        """Give memory to a value that is dear and used again, or that an extern call will want."""
+        if not isinstance(out, Lazy):
+            return out
+        users = list(node.users)
+        if out.cost > self.options.inline_limit or (len(users) > 1 and out.cost > self.options.share_limit):
+            return self.realize(out, node.meta.get("val"))
+        return out
+
+    def _output(self, node: torch.fx.Node) -> None:
+        outs = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
+        temps = [(dst, self._fresh(src), n) for dst, src, n in self._copies]
+        copied = {n: dst for dst, _, n in self._copies}
+        for o in outs:
+            if not isinstance(o, torch.fx.Node):
+                self.results.append(o)
+            elif o in copied:
+                self.results.append(copied[o])
+            else:
+                self.results.append(self._result(o))
+        for dst, src, n in temps:
+            if (
+                src.device != dst.device
+                or src.dtype not in TL
+                or dst.dtype not in TL
+                or 0 in dst.shape
+                or not _injective(dst)
+            ):
+                self.ops.append(
+                    Extern(
+                        aten.copy_.default,
+                        (dst, src),
+                        {},
+                        [],
+                        src.reads | dst.reads,
+                        node=n,
+                        mutates=frozenset((dst.name,)),
+                    )
+                )
+                continue
+            body: IndexFn = self._copy_body(src, dst)
+            self.ops.append(
+                Loop(
+                    (dst,),
+                    dst.shape,
+                    body,
+                    src.reads,
+                    order=memory_order(dst.stride, dst.shape),
+                    node=n,
+                    mutates=True,
+                )
+            )
+
+    def _copy_body(self, src: Buffer, dst: Buffer) -> IndexFn:
+        return lambda k, idx: k.cast(src.at(k, broadcast(idx, dst.shape, src.shape)), dst.dtype)
+
+    def _fresh(self, a: Any) -> Buffer:
+        """`a` in memory that no later store into an input changes."""
+        v = self.env[a]
+        if isinstance(v, Buffer):
+            if v.name not in self.inputs:
+                return v
+            v = Lazy(v.shape, v.dtype, v.at, (v,))
+        return self.realize(v, a.meta.get("val"))
+
+    def _result(self, o: torch.fx.Node) -> Any:
+        v, val = self.env[o], o.meta.get("val")
+        if isinstance(v, Opaque):
+            return v
+        if isinstance(v, Lazy):
+            v = self.env[o] = self.realize(v, val, exact=True)
+        elif (
+            isinstance(v, Buffer)
+            and isinstance(val, torch.Tensor)
+            and 0 not in v.shape
+            and any(n > 1 and a != b for n, a, b in zip(v.shape, v.stride, val.stride(), strict=True))
+        ):
+            v = (
+                self.realize(Lazy(v.shape, v.dtype, v.at, (v,)), val, exact=True)
+                if v.dtype in TL
+                else self._restride(v, val)
+            )
+        return v
+
+    def _restride(self, v: Buffer, val: torch.Tensor) -> Buffer:
+        b = self.buffer(val.shape, v.dtype, val.stride())
+        self.ops.append(Extern(_restrided, (v, tuple(val.shape), tuple(val.stride())), {}, [b], v.reads))
+        return b
+
+    # ------------------------------------------------------------------ values
+    def get(self, a: Any) -> Any:
+        """Look up graph nodes inside an argument structure."""
+        if isinstance(a, torch.fx.Node):
+            return self.env[a]
+        if isinstance(a, (tuple, list)):
+            return type(a)(self.get(x) for x in a) if type(a) in (tuple, list) else [self.get(x) for x in a]
+        if isinstance(a, dict):
+            return {k: self.get(v) for k, v in a.items()}
+        return a
+
+    def buffer(
+        self,
+        shape: Sequence[int],
+        dtype: torch.dtype,
+        stride: Sequence[int] | None = None,
+        device: torch.device | None = None,
+    ) -> Buffer:
+        """New memory."""
+        name = f"buf{len(self.roots)}"
+        b = Buffer(
+            name,
+            [int(n) for n in shape],
+            stride if stride is not None else contiguous_strides(shape),
+            dtype,
+            device or self.device,
+        )
+        self.roots[name] = b
+        return b
+
+    def realize(self, v: Tensorish, like: Any = None, exact: bool = False) -> Buffer:
+        """`v` in memory, with the strides of the traced tensor `like` where those are dense."""
+        if isinstance(v, Buffer):
+            return v
+        stride = None
+        if isinstance(like, torch.Tensor) and tuple(like.shape) == v.shape and private.is_dense(like):
+            stride = like.stride()
+        b = self.buffer(v.shape, v.dtype, stride)
+        self.ops.append(
+            Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node)
+        )
+        return b
+
+    def reduce(
+        self,
+        v: Tensorish,
+        kind: str,
+        dims: Sequence[int],
+        outs: Sequence[torch.dtype],
+        body: IndexFn | None = None,
+    ) -> list[Buffer]:
+        """Reduce over `dims` (not empty, more than one element); results have the dimensions kept as 1."""
+        from pydynamo.lowering.lower.splitting import split_reduce
+
+        keep = [1 if i in dims else n for i, n in enumerate(v.shape)]
+        fn = body or v.at
+        done = split_reduce(self, v, kind, dims, outs, fn)
+        if done is not None:
+            return [b.view(keep, _keep_strides(b.stride, dims, len(v.shape))) for b in done]
+        kept = [n for i, n in enumerate(v.shape) if i not in dims]
+        bufs = [self.buffer(kept, dt) for dt in outs]
+        self.ops.append(
+            Loop(
+                bufs,
+                v.shape,
+                fn,
+                v.reads,
+                rdims=dims,
+                kind=kind,
+                order=self.order_hint(len(v.shape), v.shape),
+            )
+        )
+        return [b.view(keep, _keep_strides(b.stride, dims, len(v.shape))) for b in bufs]
+
+    def order_hint(self, rank: int, shape: Sequence[int]) -> tuple[int, ...]:
+        """The order of dimensions in the memory of the node's largest input of that shape."""
+        for a in self.node.all_input_nodes if self.node is not None else ():
+            val = a.meta.get("val")
+            if isinstance(val, torch.Tensor) and tuple(val.shape) == tuple(shape):
+                return memory_order(val.stride(), shape)
+        return tuple(range(rank))
+
+    # ------------------------------------------------------------------ fallback
+    def materialize(self, a: Any) -> Any:
+        """An argument structure with every Lazy given memory, for an extern call."""
+        if isinstance(a, torch.fx.Node):
+            v = self.env[a]
+            if isinstance(v, Lazy):
+                v = self.env[a] = self.realize(v, a.meta.get("val"))
+            return v
+        if isinstance(a, (tuple, list)):
+            return (
+                [self.materialize(x) for x in a]
+                if isinstance(a, list) or type(a) is not tuple
+                else tuple(self.materialize(x) for x in a)
+            )
+        if isinstance(a, dict):
+            return {k: self.materialize(v) for k, v in a.items()}
+        return a
+
+    def extern(self, node: torch.fx.Node, reason: str = "", kind: type[Extern] = Extern) -> Any:
+        """One call of the operator itself."""
+        args, kwargs = self.materialize(node.args), self.materialize(node.kwargs)
+        val = node.meta.get("val")
+        many = isinstance(val, (tuple, list))
+        outs: list[Buffer | None] = []
+        results: list[Any] = []
+        for t in val if many else (val,):
+            if isinstance(t, torch.Tensor) and t.layout is torch.strided:
+                b = self.buffer(t.shape, t.dtype, t.stride(), t.device)
+                outs.append(b)
+                results.append(b)
+            else:
+                name = f"value{len(self.roots)}"
+                self.roots[name] = OpaqueOut(name, (), (), torch.float32, self.device)
+                outs.append(None if t is None and many else self.roots[name])
+                results.append(None if t is None and many else Opaque(name))
+        reads: set[str] = set()
+        _collect(args, reads)
+        _collect(kwargs, reads)
+        schema = getattr(node.target, "_schema", None)
+        mutable = schema is not None and schema.is_mutable
+        if val is None and not many:
+            outs, results = [], [None]
+        self.ops.append(
+            kind(
+                node.target,
+                args,
+                kwargs,
+                outs,
+                frozenset(reads),
+                node=node,
+                mutates=frozenset(reads) if mutable else frozenset(),
+                single=not many,
+                reason=reason,
+            )
+        )
+        FALLBACK[f"{node.target}: {reason}"] += 1
+        self.counts["extern"] += 1
+        return tuple(results) if many else results[0]
+
+
+def _collect(a: Any, into: set[str]) -> None:
+    if isinstance(a, (Buffer, Opaque)):
+        into.add(a.name)
+    elif isinstance(a, (tuple, list)):
+        for x in a:
+            _collect(x, into)
+    elif isinstance(a, dict):
+        for x in a.values():
+            _collect(x, into)
+
+
+def _restrided(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int]) -> torch.Tensor:
+    return torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device).copy_(t)
+
+
+def _injective(b: Buffer) -> bool:
+    """True if no two elements share an address."""
+    span = 1
+    for st, n in sorted((st, n) for st, n in zip(b.stride, b.shape, strict=True) if n > 1):
+        if st < span:
+            return False
+        span = st * (n - 1) + span
+    return True
+
+
+def memory_order(stride: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Dimensions from the slowest to the fastest in memory (stable for ties and for size one)."""
+    if list(stride) == list(contiguous_strides(shape)):
+        return tuple(range(len(shape)))
+    return tuple(sorted(range(len(shape)), key=lambda d: (-stride[d] if shape[d] > 1 else 0, d)))
+
+
+def _keep_strides(stride: Sequence[int], dims: Sequence[int], rank: int) -> list[int]:
+    it = iter(stride)
+    return [0 if i in dims else next(it) for i in range(rank)]
+
+
+def normalize_dims(dims: Any, rank: int) -> list[int]:
+    """Sorted non-negative dimensions; None or empty means all."""
+    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
+        return list(range(rank))
+    if isinstance(dims, int):
+        dims = [dims]
+    return sorted({d % rank if rank else 0 for d in dims}) if rank else []
+
+
+def prod(xs: Sequence[int]) -> int:
+    return math.prod(xs)

@@ -1,0 +1,69 @@
+"""Tensors made from nothing: constants, ranges, and random numbers from a seed drawn once per call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.lowering.index import Index
+from pydynamo.lowering.ir import Lazy
+from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+
+
+def filled(shape: Sequence[int], c: Any, dt: torch.dtype) -> Lazy:
+    return Lazy(shape, dt, lambda k, idx: k.constant(c, dt), (), 0)
+
+
+@handles(
+    aten.full,
+    aten.full_like,
+    aten.scalar_tensor,
+    aten.zeros,
+    aten.ones,
+    aten.zeros_like,
+    aten.ones_like,
+    aten.new_zeros,
+    aten.new_ones,
+    aten.new_full,
+    aten.empty_like,
+    aten.empty,
+    aten.new_empty,
+    aten.empty_permuted,
+)
+def full(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
+    name = node.target.overloadpacket.__name__
+    out = node.meta["val"]
+    if name == "scalar_tensor":
+        c = args[0]
+    elif "full" in name:
+        c = args[2] if name == "new_full" else args[1]
+    else:
+        c = int("ones" in name)
+    if not isinstance(c, (int, float, bool)):
+        return NotImplemented
+    return filled(out.shape, c, out.dtype)
+
+
+@handles(aten.arange, prims.iota)
+def arange(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
+    out = node.meta["val"]
+    dt = out.dtype
+    if node.target is prims.iota.default:
+        start, step = kw.get("start", 0), kw.get("step", 1)
+    elif node.target is aten.arange.default:
+        start, step = 0, 1
+    else:
+        start, step = args[0], args[2] if len(args) > 2 else 1
+    if not all(isinstance(v, int) for v in (start, step)):
+        return NotImplemented
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        i = k.op("mul", torch.int64, k.integer(idx[0]), k.constant(step, torch.int64))
+        return k.cast(k.op("add", torch.int64, i, k.constant(start, torch.int64)), dt)
+
+    return Lazy(out.shape, dt, fn, (), 1)

@@ -1,0 +1,458 @@
+"""Elementwise operators: eager's type promotion, then the named operation of the numerics table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.lowering import numerics
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.index import Index
+from pydynamo.lowering.ir import Buffer, Lazy, Tensorish
+from pydynamo.lowering.lower.core import Lowering, Unsupported, aten, broadcast, handles, prims
+from pydynamo.lowering.numerics import HALF, TL, compute_dtype
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+
+KIND = private.PromotionKind
+Emit = Callable[["Kernel", torch.dtype, Sequence["Value"]], "Value"]
+
+
+def is_tensor(v: Any) -> bool:
+    return isinstance(v, (Buffer, Lazy))
+
+
+def named(op: str) -> Emit:
+    """Emit one operation of the table."""
+    return lambda k, dt, vs: k.op(op, dt, *vs)
+
+
+def predicate(op: str) -> Emit:
+    """Emit an operation whose result is a bool."""
+    return lambda k, dt, vs: k.op(op, torch.bool, *vs, operands=dt)
+
+
+# a scalar operand: kept in the compute type, or rounded to the half type first (as eager's kernels do)
+ROUNDED_SCALARS_CPU = {
+    "add",
+    "sub",
+    "rsub",
+    "fmod",
+    "remainder",
+    "pow",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "maximum",
+    "minimum",
+}
+ROUNDED_SCALARS_CUDA = {"fmod", "remainder", "pow", "eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum"}
+
+
+def elementwise(
+    low: Lowering,
+    name: str,
+    args: Sequence[Any],
+    out: torch.Tensor,
+    kind: Any,
+    emit: Emit,
+    result: torch.dtype | None = None,
+) -> Lazy:
+    """A Lazy of `emit` over promoted, broadcast `args` (tensors or numbers)."""
+    fakes = [_fake(a) for a in args]
+    cdt, _ = private.elementwise_dtypes(*fakes, type_promotion_kind=kind)
+    cdt = compute_dtype(cdt)
+    if cdt not in TL:
+        raise Unsupported(f"computes in {cdt}")
+    shape, odt = tuple(out.shape), result or out.dtype
+    half = next((a.dtype for a in args if is_tensor(a) and a.dtype in HALF and a.shape), None)
+    rounded = ROUNDED_SCALARS_CPU if low.device.type == "cpu" else ROUNDED_SCALARS_CUDA
+    scalar_dt = half if half is not None and cdt is torch.float32 and name in rounded else cdt
+    keep = low.options.round_half
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        vs = []
+        for a in args:
+            if isinstance(a, (Buffer, Lazy)):
+                v = k.hold(a.at(k, broadcast(idx, shape, a.shape)), cdt)
+                if scalar_dt in HALF and not a.shape and a.dtype not in HALF:
+                    v = k.hold(k.cast(v, scalar_dt), cdt)
+                vs.append(v)
+            else:
+                vs.append(k.hold(k.constant(a, scalar_dt), cdt))
+        r = emit(k, cdt, vs)
+        if r.dtype is torch.float32 and odt in HALF and not keep:
+            from pydynamo.lowering.kernel import Value as V
+
+            return V(r, odt, r.deps)
+        return k.cast(r, odt)
+
+    return Lazy(shape, odt, fn, args, 1)
+
+
+def _fake(a: Any) -> Any:
+    if isinstance(a, (Buffer, Lazy)):
+        return torch.empty((1,) * len(a.shape), dtype=a.dtype, device="meta")
+    return a
+
+
+def check_spelled(op: str, dt: torch.dtype) -> None:
+    if numerics.template(op, compute_dtype(dt)) is None:
+        raise Unsupported(f"{op} has no spelling on {dt}")
+
+
+def _unary(name: str, op: str, kind: Any, emit: Emit | None = None) -> None:
+    def handler(low: Lowering, node: Any, x: Any, *rest: Any, **kw: Any) -> Any:
+        if rest or kw or not is_tensor(x):
+            return NotImplemented
+        if op:
+            cdt, _ = private.elementwise_dtypes(_fake(x), type_promotion_kind=kind)
+            check_spelled(op, cdt)
+        return elementwise(low, name, [x], node.meta["val"], kind, emit or named(op))
+
+    packet = getattr(aten, name, None)
+    if packet is not None:
+        handles(packet)(handler)
+
+
+for _n in (
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sqrt",
+    "rsqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "erf",
+    "erfc",
+    "erfinv",
+    "lgamma",
+):
+    _unary(_n, _n, KIND.INT_TO_FLOAT)
+for _n in ("neg", "abs", "floor", "ceil", "trunc", "round", "relu", "sign"):
+    _unary(_n, _n, KIND.DEFAULT)
+_unary("bitwise_not", "bitwise_not", KIND.DEFAULT)
+
+
+def _reciprocal(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    return k.op("div", dt, k.constant(1.0, dt), vs[0])
+
+
+def _sigmoid(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    one = k.constant(1.0, dt)
+    return k.op("div", dt, one, k.op("add", dt, one, k.op("exp", dt, k.op("neg", dt, vs[0]))))
+
+
+_unary("reciprocal", "", KIND.INT_TO_FLOAT, _reciprocal)
+_unary("sigmoid", "", KIND.INT_TO_FLOAT, _sigmoid)
+
+
+@handles(aten.square)
+def square(low: Lowering, node: Any, x: Any) -> Any:
+    return elementwise(low, "mul", [x, x], node.meta["val"], KIND.DEFAULT, named("mul"))
+
+
+def _flag(name: str, emit: Emit) -> None:
+    def handler(low: Lowering, node: Any, x: Any) -> Any:
+        return elementwise(low, name, [x], node.meta["val"], KIND.DEFAULT, emit, torch.bool)
+
+    handles(getattr(aten, name))(handler)
+
+
+def _isnan(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    return predicate("isnan")(k, dt, vs) if dt.is_floating_point else k.constant(False, torch.bool)
+
+
+def _isinf(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    return predicate("isinf")(k, dt, vs) if dt.is_floating_point else k.constant(False, torch.bool)
+
+
+def _signbit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    return predicate("signbit")(k, dt, vs) if dt is not torch.bool else k.constant(False, torch.bool)
+
+
+_flag("isnan", _isnan)
+_flag("isinf", _isinf)
+_flag("signbit", _signbit)
+_flag("logical_not", lambda k, dt, vs: k.op("logical_not", torch.bool, *vs, operands=dt))
+
+
+# ---------------------------------------------------------------------- binary
+def _binary(
+    names: Sequence[Any], op: str, kind: Any, emit: Emit | None = None, result: torch.dtype | None = None
+) -> None:
+    def handler(low: Lowering, node: Any, a: Any, b: Any, *rest: Any, **kw: Any) -> Any:
+        if rest or kw or not (is_tensor(a) or is_tensor(b)):
+            return NotImplemented
+        if op:
+            cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=kind)
+            check_spelled(op, cdt)
+        return elementwise(
+            low, op or names[0].__name__, [a, b], node.meta["val"], kind, emit or named(op), result
+        )
+
+    handles(*names)(handler)
+
+
+for _n in (
+    "mul",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "fmod",
+    "hypot",
+    "nextafter",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+):
+    _binary([getattr(aten, _n)], _n, KIND.DEFAULT)
+for _n in ("atan2", "copysign"):
+    _binary([getattr(aten, _n)], _n, KIND.INT_TO_FLOAT)
+for _n in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _binary([getattr(aten, _n)], _n, KIND.DEFAULT, predicate(_n), torch.bool)
+
+
+def _logical(op: str) -> Emit:
+    return lambda k, dt, vs: k.op(op, torch.bool, *(k.cast(v, torch.bool) for v in vs))
+
+
+for _n, _o in (("logical_and", "bitwise_and"), ("logical_or", "bitwise_or"), ("logical_xor", "bitwise_xor")):
+    _binary([getattr(aten, _n)], "", KIND.DEFAULT, _logical(_o), torch.bool)
+
+
+def _scaled(low: Lowering, node: Any, name: str, a: Any, b: Any, alpha: Any) -> Any:
+    if not (is_tensor(a) or is_tensor(b)):
+        return NotImplemented
+    cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=KIND.DEFAULT)
+    check_spelled(name, cdt)
+
+    def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.constant(alpha, dt))
+        return k.op(name, dt, vs[0], y)
+
+    return elementwise(low, name, [a, b], node.meta["val"], KIND.DEFAULT, emit)
+
+
+@handles(aten.add)
+def add(low: Lowering, node: Any, a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    return _scaled(low, node, "add", a, b, alpha)
+
+
+@handles(aten.sub)
+def sub(low: Lowering, node: Any, a: Any, b: Any, *, alpha: Any = 1) -> Any:
+    return _scaled(low, node, "sub", a, b, alpha)
+
+
+@handles(aten.rsub)
+def rsub(low: Lowering, node: Any, a: Any, b: Any, alpha: Any = 1) -> Any:
+    return _scaled(low, node, "sub", b, a, 1) if alpha == 1 else NotImplemented
+
+
+def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    """Remainder with the sign of the divisor."""
+    a, b = vs
+    m = k.op("fmod", dt, a, b)
+    zero = k.constant(0, dt)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    return k.op("where", dt, fix, k.op("add", dt, m, b), m)
+
+
+_binary([aten.remainder], "", KIND.DEFAULT, remainder_emit)
+
+
+def _floor_div_int(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
+    q, m = k.op("div_trunc", dt, a, b), k.op("fmod", dt, a, b)
+    zero = k.constant(0, dt)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    return k.op("where", dt, fix, k.op("sub", dt, q, k.constant(1, dt)), q)
+
+
+def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
+    """c10::div_floor_floating: exact where floor(a / b) would round up to the next integer."""
+    zero, one = k.constant(0.0, dt), k.constant(1.0, dt)
+    quotient = k.op("div", dt, a, b)
+    m = k.op("fmod", dt, a, b)
+    d = k.op("div", dt, k.op("sub", dt, a, m), b)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    d = k.op("where", dt, fix, k.op("sub", dt, d, one), d)
+    f = k.op("floor", dt, d)
+    up = k.op("gt", torch.bool, k.op("sub", dt, d, f), k.constant(0.5, dt), operands=dt)
+    f = k.op("where", dt, up, k.op("add", dt, f, one), f)
+    signed = k.op("copysign", dt, zero, quotient)
+    f = k.op("where", dt, k.op("ne", torch.bool, d, zero, operands=dt), f, signed)
+    return k.op("where", dt, k.op("eq", torch.bool, b, zero, operands=dt), quotient, f)
+
+
+@handles(aten.div, aten.true_divide)
+def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
+    out = node.meta["val"]
+    if rounding_mode is None:
+        return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
+
+    def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        if dt.is_floating_point:
+            return (
+                _floor_div_float(k, dt, *vs)
+                if rounding_mode == "floor"
+                else k.op("trunc", dt, k.op("div", dt, *vs))
+            )
+        return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
+
+    if out.dtype is torch.bool or (not out.dtype.is_floating_point and low.device.type == "cpu"):
+        return NotImplemented  # on the host a zero divisor raises
+    return elementwise(low, "div_" + rounding_mode, [a, b], out, KIND.DEFAULT, emit)
+
+
+@handles(aten.floor_divide)
+def floor_divide(low: Lowering, node: Any, a: Any, b: Any) -> Any:
+    return div(low, node, a, b, rounding_mode="floor")
+
+
+@handles(aten.pow)
+def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
+    out = node.meta["val"]
+    if not is_tensor(b) and not out.dtype.is_floating_point:
+        if not isinstance(b, int) or not 0 <= b <= 4 or out.dtype is torch.bool:
+            return NotImplemented
+        return elementwise(low, "pow", [a], out, KIND.DEFAULT, lambda k, dt, vs: _int_power(k, dt, vs[0], b))
+    if not out.dtype.is_floating_point or not (is_tensor(a) or is_tensor(b)):
+        return NotImplemented
+    if is_tensor(b):
+        return elementwise(low, "pow", [a, b], out, KIND.BOOL_TO_LONG, named("pow"))
+    return elementwise(
+        low,
+        "pow",
+        [a, float(b)] if _general(b) else [a],
+        out,
+        KIND.DEFAULT if is_tensor(a) and a.dtype.is_floating_point else KIND.INT_TO_FLOAT,
+        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, vs[0], b),
+    )
+
+
+def _general(b: Any) -> bool:
+    return b not in (0.5, -0.5, 1, 2, 3, -1, -2)
+
+
+def _int_power(k: Kernel, dt: torch.dtype, v: Value, n: int) -> Value:
+    r = k.constant(1, dt)
+    for _ in range(n):
+        r = k.op("mul", dt, r, v)
+    return r
+
+
+def _power(k: Kernel, dt: torch.dtype, v: Value, e: float) -> Value:
+    """The exponents that eager computes without pow()."""
+    if e == 0.5:
+        return k.op("sqrt", dt, v)
+    if e == -0.5:
+        return k.op("rsqrt", dt, v)
+    if e == 1:
+        return v
+    if e == 2:
+        return k.op("mul", dt, v, v)
+    if e == 3:
+        return k.op("mul", dt, k.op("mul", dt, v, v), v)
+    inv = k.op("div", dt, k.constant(1.0, dt), v if e == -1 else k.op("mul", dt, v, v))
+    return inv
+
+
+# ---------------------------------------------------------------------- ternary and clamps
+@handles(aten.where.self, aten.where.Scalar, aten.where.ScalarOther, aten.where.ScalarSelf)
+def where(low: Lowering, node: Any, c: Any, x: Any, y: Any) -> Any:
+    dt, shape = node.meta["val"].dtype, tuple(node.meta["val"].shape)
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        p, q = (
+            k.cast(v.at(k, broadcast(idx, shape, v.shape)), dt) if is_tensor(v) else k.constant(v, dt)
+            for v in (x, y)
+        )
+        cond = k.cast(c.at(k, broadcast(idx, shape, c.shape)), torch.bool)
+        r = k.op("where", dt, cond, p, q)
+        return type(r)(r, dt, r.deps)
+
+    return Lazy(shape, dt, fn, (c, x, y), 1)
+
+
+@handles(aten.clamp.default, aten.clamp.Tensor)
+def clamp(low: Lowering, node: Any, x: Any, lo: Any = None, hi: Any = None) -> Any:
+    out = node.meta["val"]
+    if out.dtype is torch.bool:
+        return NotImplemented
+    args = [a for a in (x, lo, hi) if a is not None]
+
+    def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        v, rest = vs[0], list(vs[1:])
+        if lo is not None:
+            v = k.op("maximum", dt, v, rest.pop(0))
+        if hi is not None:
+            v = k.op("minimum", dt, v, rest.pop(0))
+        return v
+
+    return elementwise(low, "maximum", args, out, KIND.DEFAULT, emit)
+
+
+# ---------------------------------------------------------------------- casts and copies
+def converted(x: Tensorish, shape: Sequence[int], dt: torch.dtype) -> Lazy:
+    """`x` as `dt`, in fresh memory when it gets memory."""
+    return Lazy(shape, dt, lambda k, idx: k.cast(x.at(k, idx), dt), (x,), 0)
+
+
+@handles(aten._to_copy, aten.clone, aten.lift_fresh_copy, prims.convert_element_type)
+def to_copy(low: Lowering, node: Any, x: Any, *rest: Any, **kw: Any) -> Any:
+    out = node.meta["val"]
+    dev = kw.get("device")
+    if dev is not None and torch.device(dev).type != low.device.type:
+        return NotImplemented
+    return converted(x, out.shape, out.dtype)

@@ -1,0 +1,255 @@
+"""Reductions, scans, and the operators that are made of them: mean, variance, softmax, norms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.lowering.index import Index
+from pydynamo.lowering.ir import Buffer, Lazy, Loop, Tensorish
+from pydynamo.lowering.lower.core import (
+    Lowering,
+    Unsupported,
+    aten,
+    broadcast,
+    handles,
+    memory_order,
+    normalize_dims,
+    prims,
+    prod,
+)
+from pydynamo.lowering.lower.pointwise import converted
+from pydynamo.lowering.lower.views import reshape
+from pydynamo.lowering.numerics import HALF, compute_dtype
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+
+
+def reduced(
+    low: Lowering,
+    x: Tensorish,
+    kind: str,
+    dims: Sequence[int],
+    keepdim: bool,
+    out: torch.dtype,
+    acc: torch.dtype | None = None,
+) -> Tensorish:
+    """`x` reduced over `dims` by `kind`, converted to `acc` first; dimensions of size one cost nothing."""
+    dt = acc or x.dtype
+    real = [d for d in dims if x.shape[d] != 1]
+    keep = tuple(1 if d in dims else n for d, n in enumerate(x.shape))
+    if real:
+        store = torch.int64 if kind.startswith("arg") else torch.bool if kind == "any" else out
+
+        def body(k: Kernel, idx: Sequence[Index]) -> Value:
+            return k.hold(x.at(k, idx), dt)
+
+        (v,) = low.reduce(x, kind, real, [store], body)
+        y: Tensorish = v.view(keep, v.stride)
+    elif kind.startswith("arg"):
+        y = Lazy(keep, torch.int64, lambda k, idx: k.constant(0, torch.int64), (), 0)
+    else:
+        y = x
+    y = converted(y, keep, out) if y.dtype != out else y
+    return y if keepdim else drop(y, dims)
+
+
+def drop(y: Tensorish, dims: Sequence[int]) -> Tensorish:
+    """`y` without the dimensions `dims`, all of size one."""
+    shape = tuple(n for d, n in enumerate(y.shape) if d not in dims)
+    if isinstance(y, Buffer):
+        return y.view(shape, [s for d, s in enumerate(y.stride) if d not in dims])
+    result: Tensorish = reshape(y, shape)
+    return result
+
+
+def _acc(dt: torch.dtype) -> torch.dtype:
+    return compute_dtype(dt)
+
+
+@handles(aten.sum, prims.sum)
+def sum_(
+    low: Lowering,
+    node: Any,
+    x: Any,
+    dims: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+    output_dtype: Any = None,
+) -> Any:
+    out = node.meta["val"].dtype
+    return reduced(low, x, "sum", normalize_dims(dims, len(x.shape)), keepdim, out, _acc(out))
+
+
+@handles(aten.prod)
+def prod_(
+    low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    out = node.meta["val"].dtype
+    if out in HALF:
+        return NotImplemented
+    return reduced(low, x, "prod", normalize_dims(dim, len(x.shape)), keepdim, out, out)
+
+
+@handles(aten.amax, aten.amin)
+def amax(low: Lowering, node: Any, x: Any, dims: Any = (), keepdim: bool = False) -> Any:
+    kind = "max" if node.target.overloadpacket is aten.amax else "min"
+    return reduced(low, x, kind, normalize_dims(dims, len(x.shape)), keepdim, x.dtype)
+
+
+@handles(aten.max.default, aten.min.default)
+def max_all(low: Lowering, node: Any, x: Any) -> Any:
+    kind = "max" if node.target is aten.max.default else "min"
+    return reduced(low, x, kind, normalize_dims(None, len(x.shape)), False, x.dtype)
+
+
+@handles(aten.max.dim, aten.min.dim)
+def max_dim(low: Lowering, node: Any, x: Any, dim: int, keepdim: bool = False) -> Any:
+    kind = "max" if node.target is aten.max.dim else "min"
+    dims = normalize_dims(dim, len(x.shape))
+    return (
+        reduced(low, x, kind, dims, keepdim, x.dtype),
+        reduced(low, x, "arg" + kind, dims, keepdim, torch.int64),
+    )
+
+
+@handles(aten.any, aten.all)
+def any_(low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False) -> Any:
+    every = node.target.overloadpacket is aten.all
+    ds, out = normalize_dims(dims, len(x.shape)), node.meta["val"].dtype
+    flag = Lazy(
+        x.shape,
+        torch.bool,
+        lambda k, idx: (
+            k.op("logical_not", torch.bool, k.cast(x.at(k, idx), torch.bool))
+            if every
+            else k.cast(x.at(k, idx), torch.bool)
+        ),
+        (x,),
+        1,
+    )
+    y = reduced(low, flag, "any", ds, keepdim, torch.bool)
+    return Lazy(
+        y.shape,
+        out,
+        lambda k, idx: k.cast(k.op("logical_not", torch.bool, y.at(k, idx)) if every else y.at(k, idx), out),
+        (y,),
+        1,
+    )
+
+
+@handles(aten.argmax, aten.argmin)
+def argmax(low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
+    kind = "argmax" if node.target.overloadpacket is aten.argmax else "argmin"
+    return reduced(low, x, kind, normalize_dims(dim, len(x.shape)), keepdim, torch.int64)
+
+
+@handles(aten.mean)
+def mean(
+    low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    out = node.meta["val"].dtype
+    ds = normalize_dims(dims, len(x.shape))
+    n = prod([x.shape[d] for d in ds])
+    s = reduced(low, x, "sum", ds, keepdim, _acc(out), _acc(out))
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        acc = _acc(out)
+        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(float(n), acc)), out)
+
+    return Lazy(s.shape, out, fn, (s,), 1)
+
+
+def mean_m2(low: Lowering, x: Tensorish, dims: Sequence[int]) -> tuple[Tensorish, Tensorish]:
+    """Mean and sum of squared deviations over `dims`, in the compute type, dimensions kept."""
+    acc = _acc(x.dtype)
+    real = [d for d in dims if x.shape[d] != 1]
+    if not real:
+        return converted(x, x.shape, acc), Lazy(
+            x.shape,
+            acc,
+            lambda k, idx: k.op("sub", acc, k.hold(x.at(k, idx), acc), k.hold(x.at(k, idx), acc)),
+            (x,),
+            1,
+        )
+    m, s = low.reduce(x, "welford", real, [acc, acc], lambda k, idx: k.hold(x.at(k, idx), acc))
+    return m, s
+
+
+@handles(aten.var, aten.var_mean)
+def var(low: Lowering, node: Any, x: Any, dims: Any = None, *args: Any, **kw: Any) -> Any:
+    if "correction" not in str(node.target):
+        return NotImplemented
+    keepdim = kw.get("keepdim", False)
+    c = kw.get("correction", 1)
+    c = 1 if c is None else c
+    ds = normalize_dims(dims, len(x.shape))
+    n = prod([x.shape[d] for d in ds])
+    m, s = mean_m2(low, x, ds)
+    acc, out = _acc(x.dtype), x.dtype
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(max(0.0, float(n - c)), acc)), out)
+
+    v: Tensorish = Lazy(s.shape, out, fn, (s,), 1)
+    mean_: Tensorish = converted(m, m.shape, out) if out != acc else m
+    if not keepdim:
+        v, mean_ = drop(v, ds), drop(mean_, ds)
+    return (v, mean_) if node.target.overloadpacket is aten.var_mean else v
+
+
+# ---------------------------------------------------------------------- softmax
+@handles(aten._softmax, aten._log_softmax)
+def softmax(low: Lowering, node: Any, x: Any, dim: int, half_to_float: bool) -> Any:
+    log = node.target is aten._log_softmax.default
+    out = node.meta["val"].dtype
+    acc = _acc(x.dtype)
+    if not x.shape or x.shape[dim] == 1:
+        raise Unsupported("softmax over one element")
+    d = dim % len(x.shape)
+    m, s = low.reduce(x, "softmax", [d], [acc, acc], lambda k, idx: k.hold(x.at(k, idx), acc))
+    shape = x.shape
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        low_idx = broadcast(idx, shape, m.shape)
+        e = k.op("sub", acc, k.hold(x.at(k, idx), acc), m.at(k, low_idx))
+        total = s.at(k, low_idx)
+        r = (
+            k.op("sub", acc, e, k.op("log", acc, total))
+            if log
+            else k.op("div", acc, k.op("exp", acc, e), total)
+        )
+        return k.cast(r, out)
+
+    return Lazy(shape, out, fn, (x, m, s), 4)
+
+
+# ---------------------------------------------------------------------- scans
+@handles(aten.cumsum, aten.cumprod)
+def cumsum(low: Lowering, node: Any, x: Any, dim: int, *, dtype: Any = None) -> Any:
+    out = node.meta["val"].dtype
+    if not x.shape or x.shape[dim % len(x.shape)] == 1:
+        return converted(x, x.shape, out)
+    kind = "scan_sum" if node.target.overloadpacket is aten.cumsum else "scan_prod"
+    if out in HALF and kind == "scan_prod":
+        return NotImplemented
+    d = dim % len(x.shape)
+    acc = torch.float64 if out is torch.float32 and low.device.type == "cpu" else _acc(out)
+    b = low.buffer(x.shape, out)
+    order = memory_order(b.stride, b.shape)
+    low.ops.append(
+        Loop(
+            (b,),
+            x.shape,
+            lambda k, idx: k.hold(x.at(k, idx), acc),
+            x.reads,
+            rdims=(d,),
+            kind=kind,
+            order=order,
+        )
+    )
+    return b

@@ -1,0 +1,108 @@
+"""Long reductions with few results are split over programs: partial results first, then a small reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import torch
+
+from pydynamo.lowering.index import ZERO, Index, flatten, unflatten
+from pydynamo.lowering.ir import Buffer, IndexFn, Loop, Tensorish
+from pydynamo.lowering.numerics import compute_dtype
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+    from pydynamo.lowering.lower.core import Lowering
+
+SPLITTABLE = ("sum", "prod", "max", "min", "any")
+
+
+def split_reduce(
+    low: Lowering, v: Tensorish, kind: str, dims: Sequence[int], outs: Sequence[torch.dtype], body: IndexFn
+) -> list[Buffer] | None:
+    """The split form's results (kept dimensions only), or None where one kernel is enough."""
+    o = low.options
+    kept = [d for d in range(len(v.shape)) if d not in dims]
+    x, r = _size(v.shape, kept), _size(v.shape, dims)
+    order = low.order_hint(len(v.shape), v.shape)
+    inner = bool(order) and _fastest(order, v.shape) in dims
+    programs = x if inner else -(-x // 64)
+    if kind not in SPLITTABLE or programs >= o.split_rows or r < o.split_min:
+        return None
+    parts = min(-(-o.split_rows // max(programs, 1)), max(2, r // 1024))
+    parts = 1 << (parts - 1).bit_length()
+    if parts < 2:
+        return None
+    chunk = -(-r // parts)
+    parts = -(-r // chunk)
+    rorder = [d for d in order if d in dims]
+    rshape = [v.shape[d] for d in rorder]
+    acc = torch.bool if kind == "any" else compute_dtype(outs[0]) if kind in ("sum", "prod") else v.dtype
+    neutral = _neutral(kind, acc)
+    shape = (*(v.shape[d] for d in kept), parts, chunk)
+
+    def partial(k: Kernel, idx: Sequence[Index]) -> Value:
+        flat = flatten(idx[-2:], (chunk, 1))
+        full: list[Index] = [ZERO] * len(v.shape)
+        for d, e in zip(kept, idx, strict=False):
+            full[d] = e
+        for d, e in zip(rorder, unflatten(flat, rshape), strict=True):
+            full[d] = e
+        if parts * chunk == r:
+            return k.cast(body(k, full), acc) if kind in ("any",) else body(k, full)
+        inside = k.emit(f"({flat}) < {r}", torch.bool, flat.deps)
+        value = k.masked(inside, lambda: k.cast(body(k, full), acc) if kind == "any" else body(k, full))
+        held = k.constant(neutral, value.dtype)
+        w = k.op("where", value.dtype, inside, value, held)
+        return type(w)(w, value.dtype, w.deps)
+
+    stage = low.buffer(shape[:-1], acc)
+    korder = [kept.index(d) for d in order if d in kept]
+    low.ops.append(
+        Loop(
+            (stage,),
+            shape,
+            partial,
+            v.reads,
+            rdims=(len(shape) - 1,),
+            kind=kind,
+            order=(len(kept), *korder, len(kept) + 1),
+        )
+    )
+    out = low.buffer(shape[:-2], outs[0])
+    low.ops.append(
+        Loop(
+            (out,),
+            shape[:-1],
+            stage.at,
+            stage.reads,
+            rdims=(len(shape) - 2,),
+            kind=kind,
+            order=(*range(len(kept)), len(kept)),
+        )
+    )
+    return [out]
+
+
+def _size(shape: Sequence[int], dims: Sequence[int]) -> int:
+    n = 1
+    for d in dims:
+        n *= shape[d]
+    return n
+
+
+def _fastest(order: Sequence[int], shape: Sequence[int]) -> int:
+    return next((d for d in reversed(order) if shape[d] > 1), order[-1])
+
+
+def _neutral(kind: str, dt: torch.dtype) -> float | int | bool:
+    if kind in ("sum", "any"):
+        return 0
+    if kind == "prod":
+        return 1
+    if dt.is_floating_point:
+        return float("-inf") if kind == "max" else float("inf")
+    if dt is torch.bool:
+        return kind == "min"
+    return torch.iinfo(dt).min if kind == "max" else torch.iinfo(dt).max

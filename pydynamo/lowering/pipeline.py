@@ -1,0 +1,164 @@
+"""One graph of core ATen through every stage: lower, drop the dead, fuse, generate, wrap."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.ir import Buffer, Extern, Op
+from pydynamo.lowering.kernel import Kernel
+from pydynamo.lowering.lower import Lowering
+from pydynamo.lowering.runtime import launcher
+from pydynamo.lowering.schedule import Step as Scheduled
+from pydynamo.lowering.schedule import eliminate_dead, finish, schedule
+from pydynamo.lowering.triton_codegen import KernelSource, assemble
+from pydynamo.lowering.wrapper import KernelStep, generate
+
+log = logging.getLogger("pydynamo.lowering")
+
+
+@dataclasses.dataclass
+class Compiled:
+    """What one graph became; every stage is kept so that it can be printed."""
+
+    graph: torch.fx.GraphModule
+    ops: list[Op]
+    steps: list[Scheduled]
+    kernels: list[KernelSource]
+    wrapper: str
+    call: Callable[[list[Any]], tuple[Any, ...]]
+    native: int
+    extern: int
+    reasons: list[str]
+    seconds: dict[str, float]
+
+    def text(self, stage: str) -> str:
+        """One stage as text: "graph", "loops", "schedule", "kernels" or "wrapper"."""
+        if stage == "graph":
+            return str(self.graph.graph)
+        if stage == "loops":
+            return "\n".join(map(repr, self.ops))
+        if stage == "schedule":
+            return "\n".join(map(repr, self.steps))
+        if stage == "kernels":
+            return "\n\n".join(f'"""{k.doc}"""\n{k.text}' for k in self.kernels)
+        if stage == "wrapper":
+            return self.wrapper
+        raise ValueError(f"no stage {stage!r}: graph, loops, schedule, kernels or wrapper")
+
+
+RECENT: list[Compiled] = []  # the latest graphs of this process, for explain and for tests
+KEEP = 64
+
+
+def lower_and_schedule(
+    gm: torch.fx.GraphModule, device: torch.device, options: Options
+) -> tuple[Lowering, list[Op], list[Scheduled]]:
+    """The front half, which needs no Triton."""
+    low = Lowering(gm, device, options).run()
+    live = {r.name for r in low.results if hasattr(r, "name")}
+    ops = eliminate_dead(low.ops, live)
+    return low, ops, schedule(ops, options)
+
+
+def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) -> list[KernelStep | Extern]:
+    """Source of every group; stores that nobody outside of the group reads are left out."""
+    readers: dict[str, int] = {}
+    for step in steps:
+        for n in step.reads:
+            readers[n] = readers.get(n, 0) + 1
+    returned = {r.name for r in low.results if hasattr(r, "name")}
+    out: list[KernelStep | Extern] = []
+    for step in steps:
+        if isinstance(step, Extern):
+            out.append(step)
+            continue
+        kernel = finish(step, options)
+        needed = {
+            n
+            for n in step.writes
+            if n in returned or n in low.inputs or readers.get(n, 0) > (n in step.reads) or _again(kernel, n)
+        }
+        source = assemble(kernel, needed, options)
+        made = [n for n in step.writes if n in source.params and n not in low.inputs and not _made(out, n)]
+        out.append(KernelStep(source, made))
+    return out
+
+
+def _again(kernel: Kernel, name: str) -> bool:
+    """True if the kernel itself loads what it stores (an accumulation in place)."""
+    return any(a.name == name and not a.store for a in kernel.accesses)
+
+
+def _made(steps: list[KernelStep | Extern], name: str) -> bool:
+    return any(
+        (name in s.makes)
+        if isinstance(s, KernelStep)
+        else any(b is not None and b.name == name for b in s.outs)
+        for s in steps
+    )
+
+
+def compile_graph(
+    gm: torch.fx.GraphModule, device: torch.device, options: Options, backward: bool = False
+) -> Compiled:
+    """Compile a functional core-ATen graph whose nodes carry fake tensors in ``meta["val"]``."""
+    t0 = time.perf_counter()
+    low, ops, scheduled = lower_and_schedule(gm, device, options)
+    t1 = time.perf_counter()
+    steps = generate_kernels(low, scheduled, options)
+    t2 = time.perf_counter()
+    kernels = [s.source for s in steps if isinstance(s, KernelStep)]
+    launchers = [launcher(k, options, device) for k in kernels]
+    wrapper, call = generate(
+        low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers
+    )
+    t3 = time.perf_counter()
+    reasons = [f"{op.target}: {op.reason}" for op in ops if isinstance(op, Extern)]
+    done = Compiled(
+        gm,
+        ops,
+        scheduled,
+        kernels,
+        wrapper,
+        call,
+        low.counts["native"],
+        len(reasons),
+        reasons,
+        {"lower+schedule": t1 - t0, "codegen": t2 - t1, "compile": t3 - t2},
+    )
+    RECENT.append(done)
+    del RECENT[:-KEEP]
+    for r in reasons:
+        log.info("extern %s", r)
+    if options.debug:
+        for stage in ("graph", "loops", "schedule", "kernels", "wrapper"):
+            print(f"---- {stage}\n{done.text(stage)}")
+    return done
+
+
+def device_of(gm: torch.fx.GraphModule) -> torch.device:
+    """The device that the graph computes on: a GPU if any value is on one."""
+    device = torch.device("cpu")
+    for node in gm.graph.nodes:
+        val = node.meta.get("val")
+        if isinstance(val, torch.Tensor) and val.device.type == "cuda":
+            return val.device
+    return device
+
+
+__all__ = [
+    "RECENT",
+    "Buffer",
+    "Compiled",
+    "compile_graph",
+    "device_of",
+    "generate_kernels",
+    "lower_and_schedule",
+]

@@ -1,0 +1,145 @@
+"""Loading, compiling and launching kernels.
+
+Interpreted: the source file is imported under the mended interpreter and run on CPU tensors.
+Compiled: `triton.compile` ahead of time for a target, then the compiled kernel is launched directly,
+without the
+JIT's per-call dispatch.  Sources live in the disk cache under the hash of their text; Triton keeps its
+binaries
+under a key of source, versions, options and target.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from pydynamo.errors import PydynamoError
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.numerics import SIGNATURE
+from pydynamo.lowering.triton_codegen import Config, KernelSource
+
+Launcher = Callable[..., None]
+_MODULES: dict[tuple[str, bool], Any] = {}
+
+
+def cache_dir() -> Path:
+    """Where kernel sources are kept: $PYDYNAMO_CACHE_DIR, else ~/.cache/pydynamo."""
+    base = os.environ.get("PYDYNAMO_CACHE_DIR")
+    path = Path(base) if base else Path.home() / ".cache" / "pydynamo"
+    path = path / "kernels"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def source_file(src: KernelSource) -> Path:
+    """The file that holds `src`; written once, atomically."""
+    path = cache_dir() / f"k{src.key}.py"
+    if not path.exists():
+        doc = src.doc.replace("\\", "\\\\").replace('"""', "'''")
+        text = f'"""{src.mode} kernel, x = {src.x}, r = {src.r}\n\n{doc}\n"""\n{src.text}'
+        fd, tmp = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(fd, "w") as f:
+            f.write(text)
+        os.replace(tmp, path)
+    return path
+
+
+def load(src: KernelSource, interpret: bool) -> Any:
+    """The ``@triton.jit`` function of `src`."""
+    key = (src.key, interpret)
+    if key not in _MODULES:
+        path = source_file(src)
+        spec = importlib.util.spec_from_file_location(f"pydynamo_kernel_{src.key}", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[spec.name] = module
+        spec.loader.exec_module(module)
+        _MODULES[key] = module.kernel
+    return _MODULES[key]
+
+
+# ---------------------------------------------------------------------- interpreted
+def interpreted(src: KernelSource, options: Options) -> Launcher:
+    """A launcher that runs `src` on CPU tensors."""
+    from pydynamo.lowering.testing import interpreter
+
+    interpreter.install()
+    fn = load(src, True)
+    config = src.configs[0]
+    grid, consts = src.grid(config), src.constexprs(config)
+
+    def launch(*tensors: torch.Tensor) -> None:
+        interpreter.run(fn, grid, tensors, consts, races=not src.atomics)
+
+    return launch
+
+
+# ---------------------------------------------------------------------- compiled
+def target_of(device: torch.device) -> Any:
+    """Triton's target for a CUDA device."""
+    from triton.backends.compiler import GPUTarget
+
+    major, minor = torch.cuda.get_device_capability(device)
+    return GPUTarget("cuda", major * 10 + minor, 32)
+
+
+def compile_kernel(
+    src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None
+) -> Any:
+    """Triton's compiled kernel; `aligned` says which pointers are multiples of 16 bytes (default: all)."""
+    import triton
+    from triton.compiler import ASTSource
+
+    from pydynamo.lowering.testing import interpreter
+
+    if interpreter.installed():
+        raise PydynamoError(
+            "this process interprets Triton kernels: compile them for a GPU in a process of its own"
+        )
+
+    fn = load(src, False)
+    signature = {f"p{i}": SIGNATURE[dt] for i, dt in enumerate(src.dtypes)}
+    consts = src.constexprs(config)
+    names = list(fn.arg_names)
+    attrs = {
+        (names.index(f"p{i}"),): [["tt.divisibility", 16]]
+        for i in range(len(src.dtypes))
+        if aligned is None or aligned[i]
+    }
+    signature |= dict.fromkeys(consts, "constexpr")
+    ast = ASTSource(
+        fn=fn, signature=signature, constexprs={(names.index(n),): v for n, v in consts.items()}, attrs=attrs
+    )
+    return triton.compile(
+        ast,
+        target=target,
+        options={
+            "num_warps": config.warps,
+            "num_stages": config.stages,
+            "enable_fp_fusion": False,
+            "debug": src.asserts,
+            "sanitize_overflow": False,
+        },
+    )
+
+
+def launcher(src: KernelSource, options: Options, device: torch.device) -> Launcher:
+    """What the wrapper calls for one kernel."""
+    if device.type == "cpu":
+        if not options.interpret:
+            raise PydynamoError(
+                "the Triton backend needs a GPU for CPU tensors it can only interpret: move the "
+                'model to "cuda", use another backend, or pass options={"interpret": True} '
+                "(environment: PYDYNAMO_TRITON_INTERPRET=1) to run slowly, for testing"
+            )
+        return interpreted(src, options)
+    from pydynamo.lowering.launch import DirectLauncher
+
+    return DirectLauncher(src, options, device)

@@ -1,0 +1,234 @@
+"""Scheduling: dead code, greedy fusion proven by code generation, and the choice of each kernel's shape.
+
+Operations come in program order.  A loop joins the latest group that shares data with it, provided that
+everything it depends on is done by then; whether the group can really hold it is decided by tracing it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.index import Index
+from pydynamo.lowering.ir import Extern, Loop, Op
+from pydynamo.lowering.kernel import Kernel, Layout, NoFuse, trace
+
+MAX_LOOPS = 48
+MAX_ARGS = 48
+
+
+class Group:
+    """Loops that run as one kernel."""
+
+    __slots__ = ("kernel", "layout", "loops", "mode", "reads", "writes")
+
+    def __init__(self, loop: Loop, kernel: Kernel) -> None:
+        self.loops, self.layout, self.kernel = [loop], kernel.layout, kernel
+        self.reads, self.writes = set(loop.reads), set(loop.writes)
+        self.mode = kernel.mode
+
+    def __repr__(self) -> str:
+        lay = self.layout
+        return f"kernel {self.mode} x={lay.x} r={lay.r}:\n" + "\n".join(
+            f"    {loop!r}" for loop in self.loops
+        )
+
+
+Step = Group | Extern
+
+
+def eliminate_dead(ops: Sequence[Op], live_names: Iterable[str]) -> list[Op]:
+    """Drop loops whose results nobody reads; externs that may have effects stay."""
+    live, out = set(live_names), []
+    for op in reversed(ops):
+        keep = (
+            op.writes & live
+            or (isinstance(op, Loop) and op.mutates)
+            or (isinstance(op, Extern) and (op.mutates or not op.outs or _impure(op)))
+        )
+        if keep:
+            live |= op.reads
+            out.append(op)
+    return out[::-1]
+
+
+def _impure(op: Extern) -> bool:
+    schema = getattr(op.target, "_schema", None)
+    tags = getattr(op.target, "tags", ())
+    return schema is None or schema.is_mutable or any("nondeterministic_seeded" in str(t) for t in tags)
+
+
+def layout_of(loop: Loop) -> Layout:
+    return Layout(loop.shape, loop.rdims, loop.order)
+
+
+def first_mode(loop: Loop) -> str:
+    return "persistent" if loop.rdims else "flat"
+
+
+def schedule(ops: Sequence[Op], options: Options) -> list[Step]:
+    """Groups and externs in an order that respects every dependence."""
+    steps: list[Step] = []
+    writer: dict[str, int] = {}  # storage -> last step that writes it
+    users: dict[str, list[int]] = {}  # storage -> steps that touch it, ascending
+    barrier = 0
+    for op in ops:
+        if isinstance(op, Extern):
+            at = len(steps)
+            steps.append(op)
+            if op.mutates:
+                barrier = at
+        else:
+            at = _place(op, steps, writer, users, barrier, options)
+        for n in op.reads | op.writes:
+            u = users.setdefault(n, [])
+            if at not in u:
+                u.append(at)
+                u.sort()
+        for n in op.writes:
+            writer[n] = max(at, writer.get(n, 0))
+    return steps
+
+
+def _place(
+    loop: Loop,
+    steps: list[Step],
+    writer: dict[str, int],
+    users: dict[str, list[int]],
+    barrier: int,
+    options: Options,
+) -> int:
+    earliest = barrier
+    near: set[int] = set()
+    for n in loop.reads:
+        earliest = max(earliest, writer.get(n, 0))
+        near.update(users.get(n, ())[-4:])
+    for n in loop.writes:
+        for u in users.get(n, ()):
+            earliest = max(earliest, u)
+        near.update(users.get(n, ())[-1:])
+    groups = [(at, g) for at in near if at >= earliest and isinstance(g := steps[at], Group)]
+    for at, group in sorted(groups, key=lambda p: _affinity(p[1], loop, p[0]), reverse=True)[:6]:
+        if _join(group, loop, options):
+            return at
+    steps.append(Group(loop, trace([loop], layout_of(loop), first_mode(loop))))
+    return len(steps) - 1
+
+
+def _affinity(group: Group, loop: Loop, at: int) -> tuple[int, int, int]:
+    """What fusing saves: values that need not be read back first, then reads that are shared, then
+    lateness."""
+    return len(loop.reads & group.writes), len(loop.reads & group.reads), at
+
+
+def _join(group: Group, loop: Loop, options: Options) -> bool:
+    lay = group.layout
+    n = loop.x * loop.r
+    if (
+        len(group.loops) >= MAX_LOOPS
+        or len(group.kernel.args) >= MAX_ARGS
+        or loop.kind == "scatter"
+        or group.kernel.atomics
+    ):
+        return False
+    try:
+        if loop.rdims and not lay.rdims:
+            if lay.x not in (n, loop.x) or not _small_enough(group, loop):
+                return False
+            new = layout_of(loop)
+            kernel = trace([*group.loops, loop], new, "persistent")
+            if not _sound(kernel, [*group.loops, loop], options):
+                return False
+            group.layout, group.kernel, group.mode = new, kernel, "persistent"
+        elif (loop.rdims and (loop.x, loop.r) != (lay.x, lay.r)) or n not in (lay.x, lay.x * lay.r):
+            return False
+        else:
+            if not _sound_to_add(group, loop, options):
+                return False
+            group.kernel.add(loop)
+    except NoFuse:
+        return False
+    group.loops.append(loop)
+    group.reads |= loop.reads
+    group.writes |= loop.writes
+    return True
+
+
+def _small_enough(group: Group, loop: Loop) -> bool:
+    """Pull pointwise loops into a reduction only where they run over rows of memory in the same direction."""
+    return not any(g.kind == "scatter" for g in group.loops)
+
+
+def needs_loop(layout: Layout, options: Options) -> bool:
+    """True if a row is too long for registers."""
+    return bool(layout.rdims) and layout.r > options.persistent_limit
+
+
+def _sound(kernel: Kernel, loops: Sequence[Loop], options: Options) -> bool:
+    if not needs_loop(kernel.layout, options):
+        return True
+    return not any(loop.mutates or (loop.kind or "").startswith("scan") for loop in loops)
+
+
+def _sound_to_add(group: Group, loop: Loop, options: Options) -> bool:
+    return _sound(group.kernel, [*group.loops, loop], options)
+
+
+# ---------------------------------------------------------------------- final shape
+def finish(group: Group, options: Options) -> Kernel:
+    """The kernel that will run: looped if the row is long, tiled if accesses disagree on the fast
+    direction."""
+    if needs_loop(group.layout, options):
+        group.mode = "loop"
+        group.kernel = trace(group.loops, group.layout, "loop")
+    elif group.mode == "flat":
+        d = tile_width(group.kernel)
+        if d:
+            tiled = tile_layout(group.layout, d)
+            if tiled is not None:
+                try:
+                    group.kernel = trace(group.loops, tiled, "tile")
+                    group.mode, group.layout = "tile", tiled
+                except NoFuse:
+                    pass
+    return group.kernel
+
+
+def tile_width(kernel: Kernel) -> int:
+    """Where some access steps by one only every d elements while another steps by one at once: d, else 0."""
+    fast = slow = 0
+    for a in kernel.accesses:
+        if a.index.opaque or not a.index.terms:
+            continue
+        unit = [(atom, d) for (atom, d, _), c in a.index.terms.items() if c == 1]
+        if any(atom.name == "x" and d == 1 for atom, d in unit):
+            fast += 1
+        elif any(atom.name == "x" and d >= 16 for atom, d in unit) and a.index.stride_of("x"):
+            slow = max([d for atom, d in unit if atom.name == "x"])
+    return slow if fast else 0
+
+
+def tile_layout(layout: Layout, width: int) -> Layout | None:
+    """Turn the fastest dimensions, `width` elements together, into a parallel r."""
+    n, dims = 1, []
+    for d in reversed(layout.order):
+        if n >= width:
+            break
+        n *= layout.shape[d]
+        dims.append(d)
+    if n != width or len(dims) == len(layout.shape):
+        return None
+    return Layout(layout.shape, dims, layout.order)
+
+
+def largest_address(kernel: Kernel) -> int:
+    """Largest element offset or loop position that the kernel computes."""
+    top = max(kernel.layout.x, kernel.layout.r) * 2
+    for a in kernel.accesses:
+        lo, hi = a.index.bounds()
+        top = max(top, hi, -lo)
+        top = max(top, sum(abs(c) * (m - 1) * 1 for (_, _, m), c in a.index.terms.items()))
+    return top
+
+
+__all__ = ["Group", "Index", "Step", "eliminate_dead", "finish", "largest_address", "schedule", "tile_width"]

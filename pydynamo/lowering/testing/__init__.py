@@ -1,0 +1,1 @@
+"""What tests of generated kernels need: the mended interpreter and the graph fuzzer."""

@@ -1,0 +1,162 @@
+"""The flat Python function that runs a compiled graph: allocate, launch, call externs, free, return."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from pydynamo.lowering.ir import Buffer, Extern, Opaque, OpaqueOut
+from pydynamo.lowering.triton_codegen import KernelSource
+
+
+@dataclasses.dataclass
+class KernelStep:
+    """One launch: the kernel's source, and the buffers that it makes."""
+
+    source: KernelSource
+    makes: list[str]
+
+
+Step = KernelStep | Extern
+
+
+class Namer:
+    """Turns Buffers into expressions of the wrapper's source."""
+
+    def __init__(self, roots: dict[str, Buffer]) -> None:
+        self.roots = roots
+        self.objects: dict[str, Any] = {}
+
+    def constant(self, v: Any, hint: str) -> str:
+        name = f"_{hint}{len(self.objects)}"
+        self.objects[name] = v
+        return name
+
+    def expr(self, v: Any) -> str:
+        if isinstance(v, Buffer):
+            root = self.roots[v.name]
+            if (v.shape, v.stride, v.offset) == (root.shape, root.stride, root.offset):
+                e = v.name
+            else:
+                e = f"_window({v.name}, {v.shape}, {v.stride}, {v.offset})"
+            return e if v.dtype == root.dtype else f"{e}.view({v.dtype})"
+        if isinstance(v, Opaque):
+            return v.name
+        if isinstance(v, (list, tuple)):
+            inner = ", ".join(self.expr(x) for x in v)
+            return f"[{inner}]" if isinstance(v, list) else f"({inner}{',' if len(v) == 1 else ''})"
+        if v is None or type(v) in (int, bool, str):
+            return repr(v)
+        return self.constant(v, "c")
+
+
+def window(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int], offset: int) -> torch.Tensor:
+    """A strided view; `offset` counts from the first element of `t`."""
+    return t.as_strided(shape, stride, t.storage_offset() + offset)
+
+
+def fit(t: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> Any:
+    """`t` with exactly the strides that kernels were generated for (copied where an operator chose
+    others)."""
+    if not isinstance(t, torch.Tensor) or t.stride() == stride:
+        return t
+    if all(n < 2 or a == b for n, a, b in zip(shape, t.stride(), stride, strict=True)) or t.numel() == 0:
+        return t.as_strided(shape, stride)
+    out = torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device)
+    out.copy_(t.detach())
+    return out
+
+
+def generate(
+    inputs: Sequence[str],
+    steps: Sequence[Step],
+    roots: dict[str, Buffer],
+    results: Sequence[Any],
+    constants: dict[str, Any],
+    check_inputs: bool,
+    device: torch.device,
+    launchers: Sequence[Callable[..., None]],
+) -> tuple[str, Callable[[list[Any]], tuple[Any, ...]]]:
+    """Source of ``call(args)`` and the function itself; `args` is emptied, so that the caller holds
+    nothing."""
+    namer = Namer(roots)
+    last = _last_uses(steps, results)
+    for n in constants:
+        last.pop(n, None)
+    lines = ["def call(args):"]
+    if inputs:
+        lines.append(f"    {', '.join(inputs)}{',' if len(inputs) == 1 else ''} = args")
+    lines.append("    args.clear()")
+    for n in inputs:
+        b = roots.get(n)
+        if b is None:
+            continue
+        if b.device != device and not b.shape:
+            lines.append(f"    {n} = {n}.to(_device)  # a number kept on the host")
+        elif check_inputs:
+            lines.append(f"    {n} = _fit({n}, {b.shape}, {b.stride})")
+    number = 0
+    for at, step in enumerate(steps):
+        if isinstance(step, KernelStep):
+            for n in step.makes:
+                b = roots[n]
+                lines.append(f"    {n} = _empty({b.shape}, {b.stride}, dtype={b.dtype}, device=_device)")
+            lines.append(f"    _k{number}({', '.join(step.source.params)})")
+            number += 1
+        else:
+            lines += ["    " + line for line in _extern(step, namer)]
+        dead = [n for n, i in last.items() if i == at]
+        if dead:
+            lines.append(f"    del {', '.join(dead)}")
+    out = ", ".join(namer.expr(r) for r in results)
+    lines.append(f"    return ({out}{',' if len(results) == 1 else ''})")
+    source = "\n".join(lines) + "\n"
+    namespace: dict[str, Any] = {
+        "torch": torch,
+        "_window": window,
+        "_fit": fit,
+        "_device": device,
+        "_empty": torch.empty_strided,
+        "inf": float("inf"),
+        "nan": float("nan"),
+        **namer.objects,
+        **{f"_k{i}": k for i, k in enumerate(launchers)},
+        **constants,
+    }
+    exec(compile(source, "<pydynamo wrapper>", "exec"), namespace)
+    return source, namespace["call"]
+
+
+def _extern(step: Extern, namer: Namer) -> list[str]:
+    fn = namer.constant(step.target, "op")
+    args = ", ".join(
+        [*(namer.expr(a) for a in step.args), *(f"{k}={namer.expr(v)}" for k, v in step.kwargs.items())]
+    )
+    names = [b.name if b is not None else "_" for b in step.outs]
+    lines = [f"# {step.target}" + (f": {step.reason}" if step.reason else "")]
+    if not names:
+        return [*lines, f"{fn}({args})"]
+    left = names[0] if step.single else f"{', '.join(names)}{',' if len(names) == 1 else ''}"
+    lines.append(f"{left} = {fn}({args})")
+    lines += [
+        f"{b.name} = _fit({b.name}, {b.shape}, {b.stride})"
+        for b in step.outs
+        if b is not None and not isinstance(b, OpaqueOut)
+    ]
+    return lines
+
+
+def _last_uses(steps: Sequence[Step], results: Sequence[Any]) -> dict[str, int]:
+    """Step after which each storage that is not returned can be dropped."""
+    last: dict[str, int] = {}
+    for i, step in enumerate(steps):
+        names = step.source.params if isinstance(step, KernelStep) else [*step.reads, *step.writes]
+        for n in names:
+            last[n] = i
+    for r in results:
+        if isinstance(r, Buffer):
+            last.pop(r.name, None)
+    return last

@@ -1,0 +1,24 @@
+"""Lowering tests run in a process where Triton is interpreted; the compiled-kernel tests start their own
+process."""
+
+import os
+
+import pytest
+
+os.environ["PYDYNAMO_TRITON_INTERPRET"] = "1"
+torch = pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: takes more than a few seconds; not part of the quick run")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _kernel_cache(tmp_path_factory):
+    os.environ["PYDYNAMO_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
