@@ -1,6 +1,6 @@
 """The whole intermediate form of lowering: five small classes.
 
-A graph value is a :class:`Buffer` (memory), a :class:`Lazy` (an index function that has not been given memory),
+A graph value is a :class:`Buffer` (memory), a :class:`Lazy` (an index function without memory of its own),
 or a Python constant.  What runs is a list of :class:`Loop`, :class:`Extern` and :class:`Template` in
 program order.
 Addresses are :class:`pydynamo.lowering.index.Index`.  Shapes and strides count elements.

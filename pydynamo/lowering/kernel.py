@@ -8,7 +8,7 @@ the group has stored.  A load of such a buffer at *another* index raises :class:
 cannot
 claim a fusion that code generation cannot do.
 
-Modes: ``flat`` (1-D over x), ``tile`` (x and r both parallel), ``persistent`` (a whole reduced row in registers)
+Modes: ``flat`` (1-D over x), ``tile`` (x and r parallel), ``persistent`` (a whole reduced row in registers)
 and ``loop`` (the row in steps).  Text assembly is in triton_codegen; spellings are in numerics.
 """
 

@@ -1,4 +1,6 @@
-"""Compare a function compiled by the Triton path with eager: values, dtypes, strides, arguments, gradients."""
+"""Compare a function compiled by the Triton path with eager: values, dtypes, strides, arguments,
+gradients."""
+
 import copy
 
 import torch
@@ -49,8 +51,13 @@ def call(fn, args):
     wants = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     grads = []
     if wants:
-        loss = sum((torch.nan_to_num(o.float(), 0., 0., 0.) * torch.linspace(.5, 1.5, o.numel()).view(o.shape)).sum()
-                   for o in flat(out) if isinstance(o, torch.Tensor) and o.requires_grad)
+        loss = sum(
+            (
+                torch.nan_to_num(o.float(), 0.0, 0.0, 0.0) * torch.linspace(0.5, 1.5, o.numel()).view(o.shape)
+            ).sum()
+            for o in flat(out)
+            if isinstance(o, torch.Tensor) and o.requires_grad
+        )
         grads = list(torch.autograd.grad(loss, wants, allow_unused=True))
     return flat(out), grads
 
@@ -60,8 +67,9 @@ def assert_same(what, want, got, tol=None, strides=False, zero_sign=False):
         assert want == got, f"{what}: {want!r} became {got!r}"
         return
     want, got = want.detach(), got.detach()
-    assert (want.dtype, want.shape) == (got.dtype, got.shape), f"{what}: {want.dtype}{tuple(want.shape)} became " \
-        f"{got.dtype}{tuple(got.shape)}"
+    assert (want.dtype, want.shape) == (got.dtype, got.shape), (
+        f"{what}: {want.dtype}{tuple(want.shape)} became {got.dtype}{tuple(got.shape)}"
+    )
     if strides:
         assert want.stride() == got.stride(), f"{what}: strides {want.stride()} became {got.stride()}"
     if not want.dtype.is_floating_point:
@@ -69,15 +77,17 @@ def assert_same(what, want, got, tol=None, strides=False, zero_sign=False):
     else:
         a, b = want.double(), got.double()
         t = TOL[want.dtype] if tol is None else tol
-        finite = torch.where(torch.isfinite(a), a.abs(), 0.)
+        finite = torch.where(torch.isfinite(a), a.abs(), 0.0)
         scale = torch.maximum(finite, finite.max() * 1e-2) if t and finite.numel() else finite
         bad = (a.isnan() != b.isnan()) | (~a.isnan() & (a != b) & ~((a - b).abs() <= t * scale))
         if zero_sign:
             bad |= ~a.isnan() & ~b.isnan() & (a == 0) & (b == 0) & (torch.signbit(want) != torch.signbit(got))
     if bad.any():
         i = tuple(bad.nonzero()[0].tolist())
-        raise AssertionError(f"{what}: {int(bad.sum())} of {bad.numel()} differ, first at {i}: {want[i].item()!r} "
-                             f"became {got[i].item()!r}")
+        raise AssertionError(
+            f"{what}: {int(bad.sum())} of {bad.numel()} differ, first at {i}: {want[i].item()!r} "
+            f"became {got[i].item()!r}"
+        )
 
 
 def check(fn, args, tol=None, grad_tol=1e-5, **kw):

@@ -10,13 +10,10 @@ import torch
 from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Lazy
 from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
+from pydynamo.lowering.lower.pointwise import filled
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
-
-
-def filled(shape: Sequence[int], c: Any, dt: torch.dtype) -> Lazy:
-    return Lazy(shape, dt, lambda k, idx: k.constant(c, dt), (), 0)
 
 
 @handles(

@@ -430,17 +430,32 @@ def clamp(low: Lowering, node: Any, x: Any, lo: Any = None, hi: Any = None) -> A
     out = node.meta["val"]
     if out.dtype is torch.bool:
         return NotImplemented
+    bounds = [b for b in (lo, hi) if b is not None and not is_tensor(b)]
+    if len(bounds) == 2 and any(b != b for b in bounds):
+        return filled(out.shape, float("nan"), out.dtype)
     args = [a for a in (x, lo, hi) if a is not None]
+
+    def bound(k: Kernel, dt: torch.dtype, v: Value, to: Value, given: Any, name: str) -> Value:
+        if is_tensor(given):
+            return k.op(name, dt, v, to)
+        # with a number: a NaN bound does nothing, a NaN value stays
+        beyond = k.op("lt" if name == "maximum" else "gt", torch.bool, v, to, operands=dt)
+        return k.op("where", dt, beyond, to, v)
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
         v, rest = vs[0], list(vs[1:])
         if lo is not None:
-            v = k.op("maximum", dt, v, rest.pop(0))
+            v = bound(k, dt, v, rest.pop(0), lo, "maximum")
         if hi is not None:
-            v = k.op("minimum", dt, v, rest.pop(0))
+            v = bound(k, dt, v, rest.pop(0), hi, "minimum")
         return v
 
     return elementwise(low, "maximum", args, out, KIND.DEFAULT, emit)
+
+
+def filled(shape: Sequence[int], c: Any, dt: torch.dtype) -> Lazy:
+    """One number everywhere."""
+    return Lazy(shape, dt, lambda k, idx: k.constant(c, dt), (), 0)
 
 
 # ---------------------------------------------------------------------- casts and copies
