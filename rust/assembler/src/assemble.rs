@@ -2,19 +2,20 @@
 //!
 //! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
 //! that really will be there; the tables need all of it.
+use crate::adapt::{self, Adapted};
 use crate::code::{Assembled, CodeMeta, Options, Program};
 use crate::emit;
 use crate::error::{Error, Result};
 use crate::inst::InstIdx;
-use crate::layout::{Layout, Redirected};
+use crate::layout::Layout;
 use crate::stack::{self, Depths};
 
 /// What is reused from one code object to the next, and afterwards tells where everything went.
 #[derive(Debug, Default)]
 pub struct Scratch {
     layout: Layout,
-    redirected: Redirected,
-    is_redirected: bool,
+    adapted: Adapted,
+    is_adapted: bool,
     depths: Depths,
 }
 
@@ -25,10 +26,10 @@ impl Scratch {
         self.layout.start(self.place(index))
     }
 
-    /// The program as it was laid out, if it had to differ from the caller's: jumps have other opcodes, and there may be more instructions.
+    /// The program as it was laid out, if it had to differ from the caller's.
     #[must_use]
-    pub fn redirected(&self) -> Option<&Redirected> {
-        self.is_redirected.then_some(&self.redirected)
+    pub fn adapted(&self) -> Option<&Adapted> {
+        self.is_adapted.then_some(&self.adapted)
     }
 
     /// Units and sizes of what was laid out.
@@ -38,13 +39,13 @@ impl Scratch {
     }
 
     fn place(&self, index: InstIdx) -> InstIdx {
-        if self.is_redirected { self.redirected.place[index as usize] } else { index }
+        if self.is_adapted { self.adapted.place[index as usize] } else { index }
     }
 
     /// An error about an instruction that was laid out, as one about the caller's instruction that it stands for.
     fn in_callers_terms(&self, mut error: Error) -> Error {
-        if let (true, Some(index)) = (self.is_redirected, error.index) {
-            error.index = self.redirected.origin.get(index as usize).copied();
+        if let (true, Some(index)) = (self.is_adapted, error.index) {
+            error.index = self.adapted.origin.get(index as usize).copied();
         }
         error
     }
@@ -52,7 +53,7 @@ impl Scratch {
 
 /// Assembles a program. What was in `out` is replaced; its memory is used again.
 ///
-/// Where jumps have to be redirected, a copy of the program is laid out ([`Scratch::redirected`]); `program` stays as it is.
+/// Where CPython needs something else than the caller wrote, an adapted copy is laid out ([`Scratch::adapted`]); `program` stays as it is.
 ///
 /// # Errors
 /// Records that are not well formed, jumps that cannot go where they should, positions that the line table cannot hold, stack
@@ -65,11 +66,11 @@ pub fn assemble(
     out: &mut Assembled,
 ) -> Result<()> {
     let version = meta.version;
-    scratch.is_redirected = false;
-    if !scratch.layout.measure(version, program)? {
-        scratch.redirected.redirect(version, program)?;
-        scratch.is_redirected = true;
-        scratch.layout.measure(version, &scratch.redirected.program)?;
+    scratch.is_adapted = false;
+    if !scratch.layout.measure(version, program)? || adapt::needed(version, program) {
+        scratch.adapted.adapt(version, program)?;
+        scratch.is_adapted = true;
+        scratch.layout.measure(version, &scratch.adapted.program)?;
     }
     finish(program, meta, options, scratch, out).map_err(|error| scratch.in_callers_terms(error))
 }
@@ -82,8 +83,8 @@ fn finish(
     scratch: &mut Scratch,
     out: &mut Assembled,
 ) -> Result<()> {
-    let Scratch { layout, redirected, is_redirected, depths } = scratch;
-    let program = if *is_redirected { &redirected.program } else { program };
+    let Scratch { layout, adapted, is_adapted, depths } = scratch;
+    let program = if *is_adapted { &adapted.program } else { program };
     layout.grow(&program.insts);
     stack::analyze(meta.version, program, depths)?;
     emit::code(meta.version, &program.insts, layout, &mut out.code);

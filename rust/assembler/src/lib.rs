@@ -11,6 +11,7 @@
 //!                                                ├─verify / stack ─► depths, stack size, exception depths
 //!                                                └─emit, linetable, exntable ─► Assembled
 //! ```
+pub mod adapt;
 pub mod assemble;
 pub mod code;
 pub mod disasm;

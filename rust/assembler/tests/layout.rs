@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use common::{number, program, seeds, versions};
 use proptest::prelude::*;
 use pydynamo_assembler::ErrorKind;
+use pydynamo_assembler::adapt::Adapted;
 use pydynamo_assembler::code::Program;
 use pydynamo_assembler::inst::Inst;
-use pydynamo_assembler::layout::{Layout, Redirected};
+use pydynamo_assembler::layout::Layout;
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::{self, OpFlags};
 use pydynamo_assembler::version::Version;
@@ -49,13 +50,13 @@ fn naive(version: Version, program: &Program) -> Vec<u32> {
     }
 }
 
-fn redirected(version: Version, program: &Program) -> Option<Program> {
+fn adapted(version: Version, program: &Program) -> Option<Program> {
     let mut layout = Layout::default();
     if layout.measure(version, program).unwrap() {
         return Some(program.clone());
     }
-    let mut out = Redirected::default();
-    match out.redirect(version, program) {
+    let mut out = Adapted::default();
+    match out.adapt(version, program) {
         Ok(()) => {
             assert!(
                 layout.measure(version, &out.program).unwrap(),
@@ -97,7 +98,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn the_least_layout_is_found(version in versions(), seeds in seeds(0..600)) {
-        if let Some(program) = redirected(version, &program(version, &seeds)) {
+        if let Some(program) = adapted(version, &program(version, &seeds)) {
             let mut layout = Layout::default();
             layout.compute(version, &program).unwrap();
             prop_assert_eq!(layout.starts(), &naive(version, &program)[..]);
@@ -150,7 +151,7 @@ fn a_conditional_jump_that_becomes_backward_goes_over_an_unconditional_one() {
         let mut jump = Inst::new(op(Op::POP_JUMP_IF_TRUE), 0);
         jump.target = 0;
         let insts = vec![Inst::new(op(Op::NOP), 0), jump, Inst::new(op(Op::RETURN_VALUE), 0)];
-        let program = redirected(version, &Program { insts, regions: Vec::new() }).unwrap();
+        let program = adapted(version, &Program { insts, regions: Vec::new() }).unwrap();
         let names: Vec<_> =
             program.insts.iter().map(|inst| tables::get(version).info[inst.opcode as usize].name).collect();
         let last = program.insts.len() as u32 - 1;
@@ -179,7 +180,7 @@ fn for_iter_reaches_back_to_its_end_over_a_trampoline() {
         insts.push(Inst { target: 0, ..Inst::new(op(Op::FOR_ITER), 0) });
         insts.push(Inst { target: for_iter as u32, ..Inst::new(op(Op::JUMP_BACKWARD), 0) });
         let end = insts.len();
-        let program = redirected(version, &Program { insts, regions: Vec::new() }).unwrap();
+        let program = adapted(version, &Program { insts, regions: Vec::new() }).unwrap();
         assert_eq!(program.insts[for_iter].target as usize, end);
         for (inst, &exit) in program.insts[end..].iter().zip(exit) {
             assert_eq!(inst.opcode, op(exit));
@@ -197,7 +198,7 @@ fn for_iter_to_anything_but_end_for_is_refused_by_the_callers_index() {
     cond.target = 0;
     let for_iter = Inst { target: 0, ..Inst::new(op(Op::FOR_ITER), 0) };
     let insts = vec![Inst::new(op(Op::NOP), 0), cond, for_iter, Inst::new(op(Op::RETURN_VALUE), 0)];
-    let error = Redirected::default().redirect(version, &Program { insts, regions: Vec::new() }).unwrap_err();
+    let error = Adapted::default().adapt(version, &Program { insts, regions: Vec::new() }).unwrap_err();
     assert_eq!((error.kind, error.index), (ErrorKind::BadJump, Some(2)), "{error}");
 }
 
@@ -218,7 +219,7 @@ fn every_jump_has_a_remedy_for_the_wrong_direction() {
             insts.push(Inst { target, ..Inst::new(opcode, 0) });
             insts.push(Inst::new(number(version, Op::RETURN_VALUE), 0));
             assert!(
-                redirected(version, &Program { insts, regions: Vec::new() }).is_some(),
+                adapted(version, &Program { insts, regions: Vec::new() }).is_some(),
                 "{version:?} {}",
                 info.name
             );

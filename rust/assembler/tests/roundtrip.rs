@@ -3,9 +3,10 @@ mod common;
 
 use common::{number, program, raw, seeds, versions};
 use proptest::prelude::*;
+use pydynamo_assembler::adapt::Adapted;
 use pydynamo_assembler::code::{Assembled, Program, RawCode, RegionDepth};
 use pydynamo_assembler::inst::{Inst, NO_INDEX};
-use pydynamo_assembler::layout::{Layout, Redirected};
+use pydynamo_assembler::layout::Layout;
 use pydynamo_assembler::location::Location;
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::version::Version;
@@ -13,12 +14,11 @@ use pydynamo_assembler::{ErrorKind, Result, disasm, emit};
 
 /// Lays out and writes a program that nobody could run, so without a look at its stack; the program as laid out.
 fn encode(version: Version, program: &Program, firstlineno: i32) -> Result<(Assembled, Program)> {
-    let (mut layout, mut redirected, mut out) =
-        (Layout::default(), Redirected::default(), Assembled::default());
+    let (mut layout, mut adapted, mut out) = (Layout::default(), Adapted::default(), Assembled::default());
     let mut program = program.clone();
     if !layout.measure(version, &program)? {
-        redirected.redirect(version, &program)?;
-        program = redirected.program;
+        adapted.adapt(version, &program)?;
+        program = adapted.program;
     }
     layout.compute(version, &program)?;
     emit::code(version, &program.insts, &layout, &mut out.code);

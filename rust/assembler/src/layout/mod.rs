@@ -4,9 +4,6 @@
 //! minimum and only grow, until every distance fits: the least layout that holds. Only jumps whose distance is near enough to
 //! a limit to be pushed over it are looked at again.
 mod cascade;
-mod direction;
-
-pub use direction::Redirected;
 
 use crate::code::Program;
 use crate::disasm::legal;

@@ -1,7 +1,7 @@
 //! Programs for property tests.
 #![allow(dead_code)]
 use proptest::prelude::*;
-use pydynamo_assembler::code::{Assembled, Program, RawCode, Region, RegionDepth};
+use pydynamo_assembler::code::{Assembled, CodeMeta, Program, RawCode, Region, RegionDepth};
 use pydynamo_assembler::inst::{Inst, NO_INDEX};
 use pydynamo_assembler::location::{Location, OptI32};
 use pydynamo_assembler::op::Op;
@@ -16,6 +16,11 @@ pub fn number(version: Version, op: Op) -> u8 {
 /// The parts of an assembled code object as disassembly wants them.
 pub fn raw(out: &Assembled, firstlineno: i32) -> RawCode<'_> {
     RawCode { code: &out.code, linetable: &out.linetable, exceptiontable: &out.exceptiontable, firstlineno }
+}
+
+/// A code object of this version with nothing in its pools.
+pub fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
+    CodeMeta { version, flags: 0, firstlineno, names: 0, consts: &[], locals: &[], trusted_locals: &[] }
 }
 
 pub fn versions() -> impl Strategy<Value = Version> {

@@ -1,0 +1,91 @@
+//! Adaptation: what CPython needs and the caller need not think of, added to a copy of the program.
+//!
+//! Unedited code needs nothing, and then there is no copy.
+mod direction;
+mod guard;
+mod suspension;
+
+use crate::code::{Program, Region, RegionDepth};
+use crate::error::Result;
+use crate::inst::{Inst, NO_INDEX};
+use crate::op::Op;
+use crate::tables;
+use crate::version::Version;
+
+/// A copy of a program with whatever CPython needs.
+#[derive(Clone, Debug, Default)]
+pub struct Adapted {
+    /// The copy.
+    pub program: Program,
+    /// For each instruction of the copy the one of the original that it is or was added for.
+    pub origin: Vec<u32>,
+    /// For each instruction of the original its place in the copy.
+    pub place: Vec<u32>,
+}
+
+/// Whether a program whose jumps fit their directions must be adapted all the same.
+#[must_use]
+pub fn needed(version: Version, program: &Program) -> bool {
+    if program.regions.is_empty() || version < Version::V312 {
+        return false;
+    }
+    let tables = tables::get(version);
+    let mut region = program.insts.first().map_or(NO_INDEX, |first| first.region);
+    program.insts.iter().enumerate().any(|(index, inst)| {
+        let edge = inst.region != region;
+        region = inst.region;
+        edge && guard::needed(version, tables, program, index)
+            || suspension::unmarked(version, tables, program, index).is_some()
+    })
+}
+
+impl Adapted {
+    /// Copies `program`, whose records have passed [`crate::layout::Layout::measure`].
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::BadJump`] for a backward FOR_ITER whose target is not the END_FOR that this version wants there, and
+    /// [`crate::ErrorKind::FallsOffEnd`] where code would have to be added behind a last instruction that runs on.
+    pub fn adapt(&mut self, version: Version, program: &Program) -> Result<()> {
+        let tables = tables::get(version);
+        self.program.insts.clear();
+        self.program.regions.clear();
+        self.origin.clear();
+        self.place.clear();
+        for index in 0..program.insts.len() {
+            if guard::needed(version, tables, program, index) {
+                let nop = Inst::new(tables.opcode(Op::NOP).unwrap_or_default(), 0);
+                let Inst { region, loc, .. } = program.insts[index];
+                self.push(index, Inst { region, loc, ..nop });
+            }
+            let place = self.program.insts.len();
+            self.place.push(place as u32);
+            direction::copy(self, tables, program, index)?;
+            if let Some(operand) = suspension::unmarked(version, tables, program, index) {
+                self.program.insts[place].arg = operand;
+            }
+        }
+        self.renumber(&program.regions);
+        direction::append_trampolines(self, tables)
+    }
+
+    fn push(&mut self, origin: usize, inst: Inst) {
+        self.program.insts.push(inst);
+        self.origin.push(origin as u32);
+    }
+
+    /// Takes targets and anchors from the original's numbers to the copy's.
+    fn renumber(&mut self, regions: &[Region]) {
+        let place = |index: u32| self.place.get(index as usize).copied().unwrap_or(index);
+        for inst in &mut self.program.insts {
+            inst.target = place(inst.target);
+        }
+        self.program.regions.extend(regions.iter().map(|region| {
+            let mut region = *region;
+            region.target = place(region.target);
+            if let RegionDepth::Below { anchor, .. } = &mut region.depth {
+                *anchor = place(*anchor);
+            }
+            region
+        }));
+    }
+}

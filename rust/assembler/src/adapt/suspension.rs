@@ -1,0 +1,46 @@
+//! The mark that says "this suspension is in no `try`".
+//!
+//! `generator.close()` skips the body, `finally` blocks included, if the generator is suspended where only the handler is
+//! in force that CPython wraps every generator in. 3.12 reads that from the operand of YIELD_VALUE, later versions from a bit
+//! of RESUME's. An instruction that moved or was copied into a `try` must not keep the mark.
+use crate::code::Program;
+use crate::inst::Inst;
+use crate::op::Op;
+use crate::tables::Tables;
+use crate::version::Version;
+
+/// CALL_INTRINSIC_1's operand that makes a RuntimeError of a StopIteration.
+const STOPITERATION_ERROR: u32 = 3;
+/// Bit of RESUME's operand, 3.13 and later.
+const DEPTH_1: u32 = 4;
+
+/// The operand without the mark, if the instruction at `index` carries it wrongly.
+pub(super) fn unmarked(version: Version, tables: &Tables, program: &Program, index: usize) -> Option<u32> {
+    let inst = &program.insts[index];
+    let operand = match tables.op(inst.opcode) {
+        Op::YIELD_VALUE if version == Version::V312 && inst.arg == 1 => 2,
+        Op::RESUME if version >= Version::V313 && inst.arg & DEPTH_1 != 0 => inst.arg & !DEPTH_1,
+        _ => return None,
+    };
+    in_try(tables, program, inst.region).then_some(operand)
+}
+
+/// Whether the region's handler is more than the two that close() may skip: the one around every generator, and the one that
+/// `yield from` and `await` put around their suspension, which ends where its CLEANUP_THROW is.
+fn in_try(tables: &Tables, program: &Program, region: u32) -> bool {
+    let handler = |region: u32| program.insts.get(program.regions.get(region as usize)?.target as usize..);
+    match handler(region) {
+        Some([throw, ..]) if tables.op(throw.opcode) == Op::CLEANUP_THROW => {
+            handler(throw.region).is_some_and(|outer| !wraps_generator(tables, outer))
+        }
+        Some(handler) => !wraps_generator(tables, handler),
+        None => false,
+    }
+}
+
+/// Whether this is the handler that CPython wraps every generator in.
+fn wraps_generator(tables: &Tables, handler: &[Inst]) -> bool {
+    let [first, second, ..] = handler else { return false };
+    let first_two = (tables.op(first.opcode), first.arg, tables.op(second.opcode));
+    first_two == (Op::CALL_INTRINSIC_1, STOPITERATION_ERROR, Op::RERAISE)
+}

@@ -1,0 +1,88 @@
+//! What CPython needs and the caller need not think of.
+mod common;
+
+use common::{meta, number};
+use pydynamo_assembler::assemble::{self, Scratch};
+use pydynamo_assembler::code::{Assembled, Options, Program, Region, RegionDepth};
+use pydynamo_assembler::inst::Inst;
+use pydynamo_assembler::op::Op;
+use pydynamo_assembler::tables;
+use pydynamo_assembler::version::Version;
+
+const NONE: u32 = u32::MAX;
+
+fn inst(version: Version, op: Op, arg: u32, region: u32) -> Inst {
+    Inst { region, ..Inst::new(number(version, op), arg) }
+}
+
+fn region(target: u32, lasti: bool) -> Region {
+    Region { target, depth: RegionDepth::Fixed(0), lasti }
+}
+
+/// The names of what is laid out, and the scratch to ask more of.
+fn laid_out(version: Version, program: &Program) -> (Vec<&'static str>, Scratch) {
+    let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
+    let meta = meta(version, 1);
+    assemble::assemble(program, &meta, Options { verify: false }, &mut scratch, &mut out).unwrap();
+    let insts = scratch.adapted().map_or(&program.insts, |adapted| &adapted.program.insts);
+    (insts.iter().map(|inst| tables::get(version).info[inst.opcode as usize].name).collect(), scratch)
+}
+
+/// `LOAD_CONST; LOAD_ATTR; RETURN_VALUE` with a handler that raises again, whose region begins at the LOAD_ATTR.
+fn guarded_attribute(version: Version, first: u32) -> Program {
+    let insts = vec![
+        inst(version, Op::LOAD_CONST, 0, first),
+        inst(version, Op::LOAD_ATTR, 0, 0),
+        inst(version, Op::RETURN_VALUE, 0, 0),
+        inst(version, Op::RERAISE, 0, NONE),
+    ];
+    Program { insts, regions: vec![region(3, false), region(3, true)] }
+}
+
+#[test]
+fn a_region_does_not_begin_at_a_call_into_python() {
+    for version in Version::ALL {
+        let (names, scratch) = laid_out(version, &guarded_attribute(version, NONE));
+        if version < Version::V313 {
+            assert_eq!(names, ["LOAD_CONST", "LOAD_ATTR", "RETURN_VALUE", "RERAISE"]);
+            continue;
+        }
+        assert_eq!(names, ["LOAD_CONST", "NOP", "LOAD_ATTR", "RETURN_VALUE", "RERAISE"]);
+        let adapted = scratch.adapted().unwrap();
+        assert_eq!((adapted.program.insts[1].region, adapted.program.regions[0].target), (0, 4));
+        assert_eq!(adapted.origin, [0, 1, 1, 2, 3]);
+        assert_eq!(scratch.unit_of(1), 2, "the caller's instruction is the LOAD_ATTR, not the NOP");
+        let (names, _) = laid_out(version, &guarded_attribute(version, 0));
+        assert_eq!(names[1], "LOAD_ATTR", "inside a region nothing is added");
+    }
+}
+
+/// A generator that yields once, with the mark that says "in no try", under the handler `of_try` or the one around every generator.
+fn generator(version: Version, of_try: bool) -> Program {
+    let mut insts = vec![inst(version, Op::RETURN_GENERATOR, 0, NONE), inst(version, Op::POP_TOP, 0, NONE)];
+    insts.push(inst(version, Op::RESUME, 0, NONE));
+    insts.push(inst(version, Op::LOAD_CONST, 0, 0));
+    insts.push(inst(version, Op::YIELD_VALUE, u32::from(version == Version::V312), 0));
+    insts.push(inst(version, Op::RESUME, if version == Version::V312 { 1 } else { 5 }, 0));
+    insts.push(inst(version, Op::RETURN_VALUE, 0, NONE));
+    let handler = insts.len() as u32;
+    if of_try {
+        insts.push(inst(version, Op::PUSH_EXC_INFO, 0, NONE));
+    } else {
+        insts.push(inst(version, Op::CALL_INTRINSIC_1, 3, NONE));
+    }
+    insts.push(inst(version, Op::RERAISE, 1, NONE));
+    Program { insts, regions: vec![region(handler, true)] }
+}
+
+#[test]
+fn a_suspension_in_a_try_says_so() {
+    for version in [Version::V312, Version::V313, Version::V314, Version::V315] {
+        let (_, scratch) = laid_out(version, &generator(version, false));
+        assert!(scratch.adapted().is_none(), "{version:?}");
+        let (_, scratch) = laid_out(version, &generator(version, true));
+        let adapted = scratch.adapted().unwrap();
+        let marks = (adapted.program.insts[4].arg, adapted.program.insts[5].arg);
+        assert_eq!(marks, if version == Version::V312 { (2, 1) } else { (0, 1) }, "{version:?}");
+    }
+}
