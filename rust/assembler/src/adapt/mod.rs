@@ -5,7 +5,8 @@ mod direction;
 mod guard;
 mod suspension;
 
-use crate::code::{Program, Region, RegionDepth};
+use crate::code::Program;
+use crate::edit;
 use crate::error::Result;
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
@@ -64,28 +65,14 @@ impl Adapted {
                 self.program.insts[place].arg = operand;
             }
         }
-        self.renumber(&program.regions);
+        self.program.regions.extend_from_slice(&program.regions);
+        edit::renumber(&mut self.program.insts, &self.place);
+        edit::renumber_regions(&mut self.program.regions, &self.place);
         direction::append_trampolines(self, tables)
     }
 
     fn push(&mut self, origin: usize, inst: Inst) {
         self.program.insts.push(inst);
         self.origin.push(origin as u32);
-    }
-
-    /// Takes targets and anchors from the original's numbers to the copy's.
-    fn renumber(&mut self, regions: &[Region]) {
-        let place = |index: u32| self.place.get(index as usize).copied().unwrap_or(index);
-        for inst in &mut self.program.insts {
-            inst.target = place(inst.target);
-        }
-        self.program.regions.extend(regions.iter().map(|region| {
-            let mut region = *region;
-            region.target = place(region.target);
-            if let RegionDepth::Below { anchor, .. } = &mut region.depth {
-                *anchor = place(*anchor);
-            }
-            region
-        }));
     }
 }
