@@ -1,7 +1,34 @@
 //! `pydynamo._core`: a thin binding. Passes live in `pydynamo-assembler`, the frontend's runtime in `pydynamo-runtime`.
+//!
+//! | module | owns |
+//! |---|---|
+//! | `capi`, `layout`, `state` | the running interpreter: C API, layout of code objects, its opcodes |
+//! | `instruction`, `entry` | the objects that Python edits |
+//! | `list` | program → list of instructions |
+//! | `lower`, `regions`, `pools`, `foreign` | list of instructions → program and pools |
+//! | `spec` | all of a code object but its instructions |
+//! | `pipeline` | program → verified code object |
+//! | `api`, `errors` | what Python calls, and what it gets when that fails |
+#![allow(missing_docs)]
+mod api;
+mod capi;
+mod entry;
+mod errors;
+mod foreign;
+mod instruction;
+mod layout;
+mod list;
+mod lower;
+mod pipeline;
+mod pools;
+mod regions;
+mod spec;
+mod state;
+
 use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    api::register(module)?;
     pydynamo_runtime::register(module)
 }

@@ -1,0 +1,192 @@
+//! Where the running interpreter's code objects keep their fields. Asks the interpreter itself: the offsets come from
+//! the member descriptors of `types.CodeType`, and the two fields that have none are found beside `co_filename` and
+//! tried out on a known function before anything relies on them.
+use crate::capi::{self, Obj};
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use std::ffi::c_int;
+
+/// Byte offsets into a code object.
+#[derive(Debug)]
+#[allow(missing_docs)]
+pub struct Layout {
+    pub argcount: usize,
+    pub posonlyargcount: usize,
+    pub kwonlyargcount: usize,
+    pub stacksize: usize,
+    pub flags: usize,
+    pub firstlineno: usize,
+    pub consts: usize,
+    pub names: usize,
+    pub filename: usize,
+    pub name: usize,
+    pub qualname: usize,
+    pub linetable: usize,
+    pub exceptiontable: usize,
+    pub localsplusnames: usize,
+    pub localspluskinds: usize,
+}
+
+/// `T_OBJECT`, which `pyo3-ffi` marks as deprecated though CPython's code objects use it.
+const T_OBJECT: c_int = 6;
+
+impl Layout {
+    /// The layout of this interpreter.
+    ///
+    /// # Errors
+    /// `ImportError` if code objects are not laid out as in any supported CPython.
+    pub fn of_interpreter(py: Python<'_>) -> PyResult<Self> {
+        let int = |name| member(py, name, ffi::Py_T_INT);
+        let object = |name| member(py, name, T_OBJECT);
+        let filename = object("co_filename")?;
+        let word = size_of::<Obj>();
+        let layout = Self {
+            argcount: int("co_argcount")?,
+            posonlyargcount: int("co_posonlyargcount")?,
+            kwonlyargcount: int("co_kwonlyargcount")?,
+            stacksize: int("co_stacksize")?,
+            flags: int("co_flags")?,
+            firstlineno: int("co_firstlineno")?,
+            consts: object("co_consts")?,
+            names: object("co_names")?,
+            filename,
+            name: object("co_name")?,
+            qualname: object("co_qualname")?,
+            linetable: object("co_linetable")?,
+            exceptiontable: object("co_exceptiontable")?,
+            localsplusnames: filename - 2 * word,
+            localspluskinds: filename - word,
+        };
+        layout.try_out(py)?;
+        Ok(layout)
+    }
+
+    fn try_out(&self, py: Python<'_>) -> PyResult<()> {
+        let code = py.eval(c"(lambda a, *b, c: (lambda: a)).__code__", None, None)?;
+        // SAFETY: the offsets lie within a code object, before `co_filename`; the words there are read as plain pointers
+        // and compared with objects that are known to live before anything is done with them.
+        let (names, kinds) = unsafe {
+            (
+                read::<usize>(code.as_ptr(), self.localsplusnames),
+                read::<usize>(code.as_ptr(), self.localspluskinds),
+            )
+        };
+        if !looks_like(names, &raw mut ffi::PyTuple_Type) || !looks_like(kinds, &raw mut ffi::PyBytes_Type) {
+            return Err(refused("co_localsplusnames"));
+        }
+        // SAFETY: both words point to objects of the type just checked, owned by the code object.
+        let (names, kinds) = unsafe {
+            (
+                Bound::from_borrowed_ptr(py, names as Obj).cast_into::<PyTuple>()?,
+                Bound::from_borrowed_ptr(py, kinds as Obj).cast_into::<PyBytes>()?,
+            )
+        };
+        if names.extract::<Vec<String>>()? != ["a", "c", "b"] || kinds.as_bytes().len() != 3 {
+            return Err(refused("co_localsplusnames"));
+        }
+        Ok(())
+    }
+}
+
+/// Whether the word is the address of an object of exactly this type. Code objects of all supported releases hold
+/// pointers or small integers at the places in question; a small or unaligned word is never followed.
+fn looks_like(word: usize, ty: *mut ffi::PyTypeObject) -> bool {
+    if word < 0x1_0000 || !word.is_multiple_of(align_of::<Obj>()) {
+        return false;
+    }
+    // SAFETY: an aligned word of this size in this region of a code object is a pointer to a live object.
+    unsafe { ffi::Py_TYPE(word as Obj) == ty }
+}
+
+fn refused(field: &str) -> PyErr {
+    PyImportError::new_err(format!(
+        "pydynamo does not know how this interpreter lays out code objects ({field}): use a released CPython 3.11-3.15"
+    ))
+}
+
+/// The offset of a member of `types.CodeType`.
+fn member(py: Python<'_>, name: &str, type_code: c_int) -> PyResult<usize> {
+    // SAFETY: `PyCode_Type` is a static type of the interpreter.
+    let code_type = unsafe { Bound::from_borrowed_ptr(py, (&raw mut ffi::PyCode_Type).cast()) };
+    let descriptor = code_type.getattr("__dict__")?.get_item(name)?;
+    // SAFETY: the type is checked before the descriptor is read as one of a member, whose definition is never freed.
+    unsafe {
+        if ffi::Py_TYPE(descriptor.as_ptr()) != &raw mut ffi::PyMemberDescr_Type {
+            return Err(refused(name));
+        }
+        let definition = *(*descriptor.as_ptr().cast::<ffi::PyMemberDescrObject>()).d_member;
+        if definition.type_code != type_code || definition.offset <= 0 {
+            return Err(refused(name));
+        }
+        Ok(definition.offset as usize)
+    }
+}
+
+/// Reads a field.
+///
+/// # Safety
+/// `object` is live and a `T` stands at `offset`.
+pub unsafe fn read<T: Copy>(object: Obj, offset: usize) -> T {
+    // SAFETY: as the contract says.
+    unsafe { object.cast::<u8>().add(offset).cast::<T>().read() }
+}
+
+/// A code object seen through the layout. Everything is borrowed from the code object but `code`.
+pub struct CodeView<'py> {
+    /// The code object.
+    pub object: Bound<'py, PyAny>,
+    /// `co_code`.
+    pub code: Bound<'py, PyAny>,
+}
+
+impl<'py> CodeView<'py> {
+    /// A view of `object`.
+    ///
+    /// # Errors
+    /// `TypeError` if it is not a code object, `MemoryError`.
+    pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
+        // SAFETY: the object is live; `PyCode_GetCode` is called on code objects only and gives a new reference.
+        unsafe {
+            if ffi::PyCode_Check(object.as_ptr()) == 0 {
+                let name = object.get_type().name()?;
+                return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                    "expected a code object, got {name}: pass function.__code__"
+                )));
+            }
+            let code = Bound::from_owned_ptr_or_err(object.py(), capi::PyCode_GetCode(object.as_ptr()))?;
+            Ok(Self { object: object.clone(), code })
+        }
+    }
+
+    /// A field that holds an int.
+    pub fn int(&self, offset: usize) -> i32 {
+        // SAFETY: `offset` comes from the interpreter's own description of an int member.
+        unsafe { read::<c_int>(self.object.as_ptr(), offset) }
+    }
+
+    /// A field that holds an object, borrowed: code objects do not change it while they live.
+    pub fn field(&self, offset: usize) -> Obj {
+        // SAFETY: `offset` comes from the interpreter's own description of an object member.
+        unsafe { read::<Obj>(self.object.as_ptr(), offset) }
+    }
+
+    /// The content of a field that holds bytes.
+    pub fn bytes(&self, offset: usize) -> &[u8] {
+        // SAFETY: the fields asked for hold bytes objects, alive as long as the code object that `self` borrows.
+        unsafe { capi::bytes_content(self.field(offset)) }
+    }
+
+    /// The content of `co_code`.
+    pub fn code_bytes(&self) -> &[u8] {
+        // SAFETY: `PyCode_GetCode` returns a bytes object, which `self` owns.
+        unsafe { capi::bytes_content(self.code.as_ptr()) }
+    }
+
+    /// The items of a field that holds a tuple.
+    pub fn tuple(&self, offset: usize) -> &[Obj] {
+        // SAFETY: the fields asked for hold tuples, alive as long as the code object that `self` borrows.
+        unsafe { capi::tuple_items(self.field(offset)) }
+    }
+}

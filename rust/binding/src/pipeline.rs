@@ -1,0 +1,113 @@
+//! The core's last steps in one place: stack, verification, encoding, code object.
+use crate::capi::GilCell;
+use crate::lower::Failure;
+use crate::spec::{self, Locals, Spec};
+use crate::state::state;
+use pydynamo_assembler::assemble::{self, Scratch};
+use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
+use pydynamo_assembler::stack::{self, Depths};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+/// Memory that is used again by the next call.
+#[derive(Default)]
+struct Workspace {
+    scratch: Scratch,
+    depths: Depths,
+    out: Assembled,
+    kinds: Vec<ConstKind>,
+    trust: Vec<Trust>,
+}
+
+static WORKSPACE: GilCell<Option<Box<Workspace>>> = GilCell::new(None);
+/// Workspaces that served larger code than this (in bytes) are dropped.
+const KEPT_BYTES: usize = 1 << 20;
+
+fn with_workspace<T>(body: impl FnOnce(&mut Workspace) -> T) -> T {
+    // SAFETY: the GIL is held; the workspace is taken out, so that a call from within `body` makes another.
+    let mut workspace = unsafe { WORKSPACE.get().take() }.unwrap_or_default();
+    let result = body(&mut workspace);
+    if workspace.out.code.capacity() <= KEPT_BYTES {
+        // SAFETY: the GIL is held.
+        unsafe { *WORKSPACE.get() = Some(workspace) };
+    }
+    result
+}
+
+/// Assembles a program into a code object. `placed` is told the first unit of each instruction, prefixes included.
+#[allow(clippy::too_many_arguments)]
+pub fn assemble<'py>(
+    py: Python<'py>,
+    spec: &Spec<'py>,
+    consts: &Bound<'py, PyTuple>,
+    names: &Bound<'py, PyTuple>,
+    locals: &Locals<'py>,
+    program: &Program,
+    verify: bool,
+    mut placed: Option<&mut Vec<u32>>,
+) -> Result<Bound<'py, PyAny>, Failure> {
+    with_workspace(|work| {
+        let Workspace { scratch, out, kinds, trust, .. } = work;
+        let meta = meta(spec, consts, names, locals, kinds, trust);
+        assemble::assemble(program, &meta, Options { verify }, scratch, out)?;
+        if let Some(units) = placed.as_mut() {
+            units.clear();
+            units.extend((0..program.insts.len() as u32).map(|index| scratch.unit_of(index)));
+        }
+        Ok(spec.new_code(py, out, consts, names)?)
+    })
+}
+
+/// What the core must know beside the instructions.
+fn meta<'a>(
+    spec: &Spec<'_>,
+    consts: &Bound<'_, PyTuple>,
+    names: &Bound<'_, PyTuple>,
+    locals: &'a Locals<'_>,
+    kinds: &'a mut Vec<ConstKind>,
+    trust: &'a mut Vec<Trust>,
+) -> CodeMeta<'a> {
+    spec::const_kinds(consts, kinds);
+    locals.trusted(trust);
+    CodeMeta {
+        version: state().version,
+        flags: spec.flags as u32,
+        firstlineno: spec.firstlineno,
+        names: names.len() as u32,
+        consts: kinds,
+        locals: &locals.kinds,
+        trusted_locals: trust,
+    }
+}
+
+/// The stack size that a program needs.
+pub fn stack_size(program: &Program) -> Result<u32, Failure> {
+    with_workspace(|work| {
+        stack::analyze(state().version, program, &mut work.depths)?;
+        Ok(work.depths.max)
+    })
+}
+
+/// Turns the stated depths of a program that was just taken apart into depths below the stack at each region's first
+/// instruction, so that edits carry them along. Leaves those as they are that cannot be computed.
+pub fn anchor_regions(program: &mut Program) {
+    if program.regions.is_empty() {
+        return;
+    }
+    with_workspace(|work| {
+        if stack::analyze(state().version, program, &mut work.depths).is_err() {
+            return;
+        }
+        let mut anchored = vec![false; program.regions.len()];
+        for (i, inst) in program.insts.iter().enumerate() {
+            let Some(done) = anchored.get_mut(inst.region as usize).filter(|done| !**done) else { continue };
+            *done = true;
+            let region = &mut program.regions[inst.region as usize];
+            if let (RegionDepth::Fixed(stated), Some(before)) = (region.depth, work.depths.before(i))
+                && let Some(height) = before.checked_sub(stated)
+            {
+                region.depth = RegionDepth::Below { anchor: i as u32, height, stated };
+            }
+        }
+    });
+}

@@ -1,0 +1,262 @@
+//! The pools of a code object: constants, names and locals. The tuples of the original stay as they are, as a prefix, so
+//! that operands of unedited instructions hold; what is new is appended. Every look-up that is not answered by the
+//! instruction's old operand goes through a hash table.
+use crate::capi::{self, Obj};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PySlice, PyString, PyTuple,
+};
+use std::collections::HashMap;
+
+/// Constants nested deeper than this are refused: CPython itself walks them by recursion.
+const MAX_NESTING: u32 = 200;
+
+/// A tuple that can grow.
+struct Grown<'py> {
+    base: Bound<'py, PyTuple>,
+    added: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Grown<'py> {
+    fn base_items(&self) -> &[Obj] {
+        // SAFETY: `self` owns the tuple.
+        unsafe { capi::tuple_items(self.base.as_ptr()) }
+    }
+
+    fn push(&mut self, value: Bound<'py, PyAny>) -> u32 {
+        self.added.push(value);
+        (self.base.len() + self.added.len() - 1) as u32
+    }
+
+    fn tuple(&self) -> PyResult<Bound<'py, PyTuple>> {
+        if self.added.is_empty() {
+            return Ok(self.base.clone());
+        }
+        let all: Vec<_> = self.base.iter().chain(self.added.iter().cloned()).collect();
+        PyTuple::new(self.base.py(), all)
+    }
+}
+
+/// `co_consts`: by identity first, then by CPython's constant key.
+pub struct ConstPool<'py> {
+    items: Grown<'py>,
+    by_identity: HashMap<usize, u32>,
+    by_key: Option<Bound<'py, PyDict>>,
+}
+
+impl<'py> ConstPool<'py> {
+    /// A pool that begins with these constants.
+    pub fn new(base: Bound<'py, PyTuple>) -> Self {
+        Self { items: Grown { base, added: Vec::new() }, by_identity: HashMap::new(), by_key: None }
+    }
+
+    /// The constants it began with.
+    pub fn base(&self) -> &[Obj] {
+        self.items.base_items()
+    }
+
+    /// Where `value` is, after appending it if it is new. `Err(None)`: it is nested too deeply.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn index(&mut self, value: &Bound<'py, PyAny>) -> PyResult<Option<u32>> {
+        if self.by_identity.is_empty() {
+            self.by_identity = HashMap::with_capacity(self.base().len());
+            for (i, item) in self.items.base_items().iter().enumerate() {
+                self.by_identity.entry(*item as usize).or_insert(i as u32);
+            }
+        }
+        let identity = value.as_ptr() as usize;
+        if let Some(index) = self.by_identity.get(&identity) {
+            return Ok(Some(*index));
+        }
+        let Some(key) = key_of(value, 0)? else { return Ok(None) };
+        let keys = self.keys(value.py())?;
+        let index = if let Some(known) = look_up(&keys, &key)? {
+            known
+        } else {
+            let index = self.items.push(value.clone());
+            insert(&keys, key, value, index)?;
+            index
+        };
+        // The identity of a merged constant is remembered only while the pool owns the object.
+        if index as usize >= self.base().len()
+            && self.items.added[index as usize - self.base().len()].is(value)
+        {
+            self.by_identity.insert(identity, index);
+        }
+        Ok(Some(index))
+    }
+
+    fn keys(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        if let Some(keys) = &self.by_key {
+            return Ok(keys.clone());
+        }
+        let keys = PyDict::new(py);
+        for (i, item) in self.items.base.iter().enumerate() {
+            if let Some(key) = key_of(&item, 0)?
+                && look_up(&keys, &key)?.is_none()
+            {
+                insert(&keys, key, &item, i as u32)?;
+            }
+        }
+        self.by_key = Some(keys.clone());
+        Ok(keys)
+    }
+
+    /// The finished pool.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn tuple(&self) -> PyResult<Bound<'py, PyTuple>> {
+        self.items.tuple()
+    }
+}
+
+/// Code objects are keys of their own, but one with an unhashable constant cannot be hashed: then identity has to do.
+fn look_up(keys: &Bound<'_, PyDict>, key: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+    match keys.get_item(key) {
+        Ok(found) => found.map(|index| index.extract()).transpose(),
+        Err(error) if error.is_instance_of::<PyTypeError>(keys.py()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn insert<'py>(
+    keys: &Bound<'py, PyDict>,
+    key: Bound<'py, PyAny>,
+    value: &Bound<'py, PyAny>,
+    index: u32,
+) -> PyResult<()> {
+    match keys.set_item(key, index) {
+        Err(error) if error.is_instance_of::<PyTypeError>(keys.py()) => {
+            keys.set_item(identity_key(value)?, index)
+        }
+        other => other,
+    }
+}
+
+fn identity_key<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = value.py();
+    let kind = py.get_type::<PyAny>().into_any();
+    let address = (value.as_ptr() as usize).into_pyobject(py)?.into_any();
+    Ok(PyTuple::new(py, [kind, address])?.into_any())
+}
+
+/// A hashable object that is equal for two constants exactly when CPython's compiler would merge them: type and value, the
+/// sign of zeros, nested; anything else by identity. None if the constant is nested too deeply.
+fn key_of<'py>(value: &Bound<'py, PyAny>, depth: u32) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = value.py();
+    if depth > MAX_NESTING {
+        return Ok(None);
+    }
+    let kind = value.get_type();
+    let with_kind = |mut parts: Vec<Bound<'py, PyAny>>| -> PyResult<Option<Bound<'py, PyAny>>> {
+        parts.insert(0, kind.clone().into_any());
+        Ok(Some(PyTuple::new(py, parts)?.into_any()))
+    };
+    // SAFETY: reads a type.
+    let is_code = unsafe { ffi::PyCode_Check(value.as_ptr()) != 0 };
+    if value.is_none()
+        || value.is_exact_instance_of::<PyInt>()
+        || value.is_exact_instance_of::<PyString>()
+        || is_code
+    {
+        return Ok(Some(value.clone()));
+    }
+    if value.is_exact_instance_of::<PyBool>() || value.is_exact_instance_of::<PyBytes>() {
+        return with_kind(vec![value.clone()]);
+    }
+    let sign = |number: f64| PyBool::new(py, number.is_sign_negative()).to_owned().into_any();
+    if let Ok(number) = value.cast_exact::<PyFloat>() {
+        return with_kind(vec![value.clone(), sign(number.value())]);
+    }
+    if let Ok(number) = value.cast_exact::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return with_kind(vec![value.clone(), sign(number.real()), sign(number.imag())]);
+    }
+    if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+        let mut parts = Vec::with_capacity(tuple.len());
+        for item in tuple.iter() {
+            let Some(key) = key_of(&item, depth + 1)? else { return Ok(None) };
+            parts.push(key);
+        }
+        return with_kind(parts);
+    }
+    if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
+        let mut parts = Vec::with_capacity(set.len());
+        for item in set.iter() {
+            let Some(key) = key_of(&item, depth + 1)? else { return Ok(None) };
+            parts.push(key);
+        }
+        return with_kind(vec![PyFrozenSet::new(py, parts)?.into_any()]);
+    }
+    if value.is_exact_instance_of::<PySlice>() {
+        let mut parts = Vec::with_capacity(3);
+        for name in ["start", "stop", "step"] {
+            let Some(key) = key_of(&value.getattr(name)?, depth + 1)? else { return Ok(None) };
+            parts.push(key);
+        }
+        return with_kind(parts);
+    }
+    identity_key(value).map(Some)
+}
+
+/// `co_names`.
+pub struct NamePool<'py> {
+    items: Grown<'py>,
+    by_name: Option<Bound<'py, PyDict>>,
+}
+
+impl<'py> NamePool<'py> {
+    /// A pool that begins with these names.
+    pub fn new(base: Bound<'py, PyTuple>) -> Self {
+        Self { items: Grown { base, added: Vec::new() }, by_name: None }
+    }
+
+    /// The names it began with.
+    pub fn base(&self) -> &[Obj] {
+        self.items.base_items()
+    }
+
+    /// Where `name`, an exact `str`, is, after appending it if it is new.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<u32> {
+        let names = match &self.by_name {
+            Some(names) => names.clone(),
+            None => self.by_name.insert(positions(self.items.base.py(), self.items.base.iter())?).clone(),
+        };
+        if let Some(index) = names.get_item(name)? {
+            return index.extract();
+        }
+        let index = self.items.push(name.clone().into_any());
+        names.set_item(name, index)?;
+        Ok(index)
+    }
+
+    /// The finished pool.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn tuple(&self) -> PyResult<Bound<'py, PyTuple>> {
+        self.items.tuple()
+    }
+}
+
+/// First position of each item.
+pub fn positions<'py>(
+    py: Python<'py>,
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (i, item) in items.enumerate() {
+        if !dict.contains(&item)? {
+            dict.set_item(item, i)?;
+        }
+    }
+    Ok(dict)
+}

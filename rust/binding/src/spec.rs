@@ -1,0 +1,426 @@
+//! Everything about a code object but its instructions: read from a code object or from a `code_options` dict, and made
+//! into a code object again.
+use crate::capi::{self, Obj};
+use crate::layout::{CodeView, read};
+use crate::pools::positions;
+use crate::state::state;
+use pydynamo_assembler::code::{Assembled, ConstKind, LocalKind, Trust};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyTuple};
+
+const CO_VARARGS: i32 = 0x04;
+const CO_VARKEYWORDS: i32 = 0x08;
+/// Bits of `co_localspluskinds`.
+const FAST_HIDDEN: u8 = 0x10;
+const FAST_CELL: u8 = 0x40;
+const FAST_FREE: u8 = 0x80;
+
+/// Names and kinds of localsplus.
+pub struct Locals<'py> {
+    /// `co_localsplusnames`, if it is that of an existing code object.
+    pub tuple: Option<Obj>,
+    /// The names, borrowed from tuples that the spec owns.
+    pub names: Vec<Obj>,
+    /// Their kinds.
+    pub kinds: Vec<LocalKind>,
+    by_name: Option<Bound<'py, PyDict>>,
+    /// Take any name for that of a local.
+    lenient: bool,
+}
+
+impl<'py> Locals<'py> {
+    /// Locals in which every name is found, for analyses that do not care which it is.
+    pub fn of_any_name() -> Self {
+        Self { tuple: None, names: Vec::new(), kinds: Vec::new(), by_name: None, lenient: true }
+    }
+
+    /// Where `name` is.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
+        if self.lenient {
+            return Ok(Some(0));
+        }
+        let py = name.py();
+        if self.by_name.is_none() {
+            // SAFETY: the names are alive: the spec owns the tuples that hold them.
+            let items = self.names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
+            self.by_name = Some(positions(py, items)?);
+        }
+        let Some(names) = &self.by_name else { return Ok(None) };
+        names.get_item(name)?.map(|index| index.extract()).transpose()
+    }
+
+    /// What each slot's name vouches for.
+    pub fn trusted(&self, trust: &mut Vec<Trust>) {
+        trust.clear();
+        // SAFETY: names are exact `str` objects that the spec keeps alive.
+        trust.extend(self.names.iter().map(|name| unsafe { trust_of(*name) }));
+    }
+}
+
+/// What a name vouches for.
+///
+/// # Safety
+/// `name` is a live `str`.
+unsafe fn trust_of(name: Obj) -> Trust {
+    let mut len = 0;
+    // SAFETY: a `str`; the text belongs to it and is only looked at here.
+    unsafe {
+        let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
+        if text.is_null() {
+            // A name with surrogates is nobody's.
+            ffi::PyErr_Clear();
+            return Trust::None;
+        }
+        let text = std::slice::from_raw_parts(text.cast::<u8>(), len as usize);
+        if !matches!(text.first(), Some(b'.' | b'_')) {
+            return Trust::None;
+        }
+        std::str::from_utf8(text).map_or(Trust::None, |text| Trust::of_name(text, state().version))
+    }
+}
+
+/// A code object without its instructions.
+pub struct Spec<'py> {
+    pub argcount: i32,
+    pub posonlyargcount: i32,
+    pub kwonlyargcount: i32,
+    pub flags: i32,
+    pub firstlineno: i32,
+    pub consts: Bound<'py, PyTuple>,
+    pub names: Bound<'py, PyTuple>,
+    pub varnames: Bound<'py, PyTuple>,
+    pub freevars: Bound<'py, PyTuple>,
+    pub cellvars: Bound<'py, PyTuple>,
+    pub filename: Bound<'py, PyAny>,
+    pub name: Bound<'py, PyAny>,
+    pub qualname: Bound<'py, PyAny>,
+    /// `co_localspluskinds` of the original and its names, which say what `varnames` cannot: hidden locals.
+    pub original: Option<(Obj, Obj)>,
+}
+
+/// Keys of `code_options`, in the order of `types.CodeType`'s parameters.
+pub const KEYS: [&str; 18] = [
+    "co_argcount",
+    "co_posonlyargcount",
+    "co_kwonlyargcount",
+    "co_nlocals",
+    "co_stacksize",
+    "co_flags",
+    "co_code",
+    "co_consts",
+    "co_names",
+    "co_varnames",
+    "co_filename",
+    "co_name",
+    "co_qualname",
+    "co_firstlineno",
+    "co_linetable",
+    "co_exceptiontable",
+    "co_freevars",
+    "co_cellvars",
+];
+
+impl<'py> Spec<'py> {
+    /// The spec of a code object. Does not outlive it.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn of_code(view: &CodeView<'py>) -> PyResult<Self> {
+        let py = view.object.py();
+        let layout = &state().layout;
+        let code = view.object.as_ptr();
+        // SAFETY: fields are live objects of the types that CPython sees to when a code object is made; the getters give
+        // new references to tuples.
+        unsafe {
+            let field = |offset| Bound::from_borrowed_ptr(py, view.field(offset));
+            let tuple = |object: Obj| {
+                Bound::from_owned_ptr_or_err(py, object).map(|o| o.cast_into_unchecked::<PyTuple>())
+            };
+            Ok(Self {
+                argcount: view.int(layout.argcount),
+                posonlyargcount: view.int(layout.posonlyargcount),
+                kwonlyargcount: view.int(layout.kwonlyargcount),
+                flags: view.int(layout.flags),
+                firstlineno: view.int(layout.firstlineno),
+                consts: field(layout.consts).cast_into_unchecked(),
+                names: field(layout.names).cast_into_unchecked(),
+                varnames: tuple(capi::PyCode_GetVarnames(code))?,
+                freevars: tuple(capi::PyCode_GetFreevars(code))?,
+                cellvars: tuple(capi::PyCode_GetCellvars(code))?,
+                filename: field(layout.filename),
+                name: field(layout.name),
+                qualname: field(layout.qualname),
+                original: Some((view.field(layout.localsplusnames), view.field(layout.localspluskinds))),
+            })
+        }
+    }
+
+    /// The spec that a `code_options` dict describes.
+    ///
+    /// # Errors
+    /// `KeyError`, `TypeError` or `ValueError` for a missing, ill-typed or impossible value.
+    pub fn of_options(options: &Bound<'py, PyDict>) -> PyResult<Self> {
+        let get = |key: &str| -> PyResult<Bound<'py, PyAny>> {
+            options.get_item(pyo3::types::PyString::intern(options.py(), key))?.ok_or_else(|| {
+                PyKeyError::new_err(format!(
+                    "code_options lacks {key:?}: start from a code object's, see get_code_keys()"
+                ))
+            })
+        };
+        let int = |key: &str| -> PyResult<i32> {
+            let value = get(key)?;
+            if !value.is_instance_of::<PyInt>() {
+                return Err(wrong_type(key, "an int", &value));
+            }
+            value
+                .extract()
+                .map_err(|_| PyValueError::new_err(format!("code_options[{key:?}] must fit in 32 bits")))
+        };
+        let tuple = |key: &str| -> PyResult<Bound<'py, PyTuple>> {
+            let value = get(key)?;
+            value
+                .cast_into_exact::<PyTuple>()
+                .map_err(|error| wrong_type(key, "a tuple", &error.into_inner()))
+        };
+        let names = |key: &str| -> PyResult<Bound<'py, PyTuple>> {
+            let value = tuple(key)?;
+            // SAFETY: `value` owns the items while they are looked at.
+            let all_str = unsafe {
+                capi::tuple_items(value.as_ptr()).iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0)
+            };
+            if all_str { Ok(value) } else { Err(wrong_type(key, "a tuple of str", &value)) }
+        };
+        let text = |key: &str| -> PyResult<Bound<'py, PyAny>> {
+            let value = get(key)?;
+            if value.is_instance_of::<PyString>() { Ok(value) } else { Err(wrong_type(key, "a str", &value)) }
+        };
+        let spec = Self {
+            argcount: int("co_argcount")?,
+            posonlyargcount: int("co_posonlyargcount")?,
+            kwonlyargcount: int("co_kwonlyargcount")?,
+            flags: int("co_flags")?,
+            firstlineno: int("co_firstlineno")?,
+            consts: tuple("co_consts")?,
+            names: names("co_names")?,
+            varnames: names("co_varnames")?,
+            freevars: names("co_freevars")?,
+            cellvars: names("co_cellvars")?,
+            filename: text("co_filename")?,
+            name: text("co_name")?,
+            qualname: text("co_qualname")?,
+            original: None,
+        };
+        spec.check_arguments()?;
+        Ok(spec)
+    }
+
+    fn check_arguments(&self) -> PyResult<()> {
+        let counts = [self.argcount, self.posonlyargcount, self.kwonlyargcount];
+        if counts.iter().any(|count| *count < 0) || self.posonlyargcount > self.argcount {
+            return Err(PyValueError::new_err(
+                "argument counts must not be negative, and co_posonlyargcount counts some of co_argcount",
+            ));
+        }
+        if self.argument_slots() > self.varnames.len() {
+            return Err(PyValueError::new_err(format!(
+                "co_varnames has {} names, the arguments alone need {}",
+                self.varnames.len(),
+                self.argument_slots()
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many locals the call binds.
+    fn argument_slots(&self) -> usize {
+        let extra = i64::from(self.flags & CO_VARARGS != 0) + i64::from(self.flags & CO_VARKEYWORDS != 0);
+        (i64::from(self.argcount) + i64::from(self.kwonlyargcount) + extra) as usize
+    }
+
+    /// Says that the spec describes `view`'s code object with edits.
+    pub fn set_original(&mut self, view: &CodeView<'py>) {
+        let layout = &state().layout;
+        self.original = Some((view.field(layout.localsplusnames), view.field(layout.localspluskinds)));
+    }
+
+    /// Names and kinds of localsplus, as CPython will lay them out. `unchanged`: no variable was added or renamed since the
+    /// original.
+    pub fn locals(&self, unchanged: bool) -> Locals<'py> {
+        let arguments = self.argument_slots();
+        if let (true, Some((names, kinds))) = (unchanged, self.original) {
+            // SAFETY: both belong to the original code object, which outlives the spec.
+            let (items, bytes) = unsafe { (capi::tuple_items(names), capi::bytes_content(kinds)) };
+            let kind = |(i, bits): (usize, &u8)| match bits & (FAST_CELL | FAST_FREE) {
+                0 => LocalKind::Local { arg: i < arguments },
+                FAST_CELL => LocalKind::Cell { arg: i < arguments },
+                _ => LocalKind::Free,
+            };
+            let kinds = bytes.iter().enumerate().map(kind).collect();
+            return Locals {
+                tuple: Some(names),
+                names: items.to_vec(),
+                kinds,
+                by_name: None,
+                lenient: false,
+            };
+        }
+        // SAFETY: `self` owns the tuples.
+        let items = |tuple: &Bound<'py, PyTuple>| unsafe { capi::tuple_items(tuple.as_ptr()).to_vec() };
+        let mut names = items(&self.varnames);
+        let mut kinds: Vec<_> = (0..names.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
+        for cell in items(&self.cellvars) {
+            // As CPython does it: only arguments share their slot with a cell.
+            if let Some(i) =
+                names[..arguments.min(names.len())].iter().position(|name| same_text(*name, cell))
+            {
+                kinds[i] = LocalKind::Cell { arg: true };
+            } else {
+                names.push(cell);
+                kinds.push(LocalKind::Cell { arg: false });
+            }
+        }
+        let free = items(&self.freevars);
+        kinds.extend(free.iter().map(|_| LocalKind::Free));
+        names.extend(free);
+        Locals { tuple: None, names, kinds, by_name: None, lenient: false }
+    }
+
+    /// Makes the code object.
+    ///
+    /// # Errors
+    /// What CPython refuses.
+    pub fn new_code(
+        &self,
+        py: Python<'py>,
+        assembled: &Assembled,
+        consts: &Bound<'py, PyTuple>,
+        names: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let code = PyBytes::new(py, &assembled.code);
+        let linetable = PyBytes::new(py, &assembled.linetable);
+        let exceptiontable = PyBytes::new(py, &assembled.exceptiontable);
+        // SAFETY: all arguments are live objects of the types that the constructor asks for.
+        let object = unsafe {
+            Bound::from_owned_ptr_or_err(
+                py,
+                capi::PyUnstable_Code_NewWithPosOnlyArgs(
+                    self.argcount,
+                    self.posonlyargcount,
+                    self.kwonlyargcount,
+                    self.varnames.len() as i32,
+                    assembled.stacksize as i32,
+                    self.flags,
+                    code.as_ptr(),
+                    consts.as_ptr(),
+                    names.as_ptr(),
+                    self.varnames.as_ptr(),
+                    self.freevars.as_ptr(),
+                    self.cellvars.as_ptr(),
+                    self.filename.as_ptr(),
+                    self.name.as_ptr(),
+                    self.qualname.as_ptr(),
+                    self.firstlineno,
+                    linetable.as_ptr(),
+                    exceptiontable.as_ptr(),
+                ),
+            )?
+        };
+        self.restore_hidden(&object)?;
+        Ok(object)
+    }
+
+    /// Locals of comprehensions that were inlined into a class or a module are hidden from `locals()`. CPython's
+    /// constructor cannot be told, so the marks are copied from the original.
+    fn restore_hidden(&self, code: &Bound<'py, PyAny>) -> PyResult<()> {
+        let Some((old_names, old_kinds)) = self.original else { return Ok(()) };
+        let layout = &state().layout;
+        // SAFETY: the fields are tuples of names and bytes of kinds, of code objects that are alive.
+        unsafe {
+            let old_kinds = capi::bytes_content(old_kinds);
+            if !old_kinds.iter().any(|kind| kind & FAST_HIDDEN != 0) {
+                return Ok(());
+            }
+            let (old_names, new_names) = (
+                capi::tuple_items(old_names),
+                capi::tuple_items(read::<Obj>(code.as_ptr(), layout.localsplusnames)),
+            );
+            let mut kinds = capi::bytes_content(read::<Obj>(code.as_ptr(), layout.localspluskinds)).to_vec();
+            for (i, kind) in kinds.iter_mut().enumerate() {
+                let hidden =
+                    |j: usize| old_kinds[j] & FAST_HIDDEN != 0 && same_text(old_names[j], new_names[i]);
+                let hidden = if i < old_names.len() && same_text(old_names[i], new_names[i]) {
+                    hidden(i)
+                } else {
+                    (0..old_names.len()).any(hidden)
+                };
+                if hidden {
+                    *kind |= FAST_HIDDEN;
+                }
+            }
+            let kinds = PyBytes::new(code.py(), &kinds).into_ptr();
+            // Nobody else has seen the code object yet, and it owns what stands in this field.
+            let field = code.as_ptr().cast::<u8>().add(layout.localspluskinds).cast::<Obj>();
+            ffi::Py_DECREF(field.replace(kinds));
+        }
+        Ok(())
+    }
+}
+
+fn same_text(a: Obj, b: Obj) -> bool {
+    // SAFETY: both are exact `str` objects, for which comparison cannot fail.
+    a == b || unsafe { ffi::PyUnicode_Compare(a, b) == 0 }
+}
+
+fn wrong_type(key: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let found = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    PyTypeError::new_err(format!("code_options[{key:?}] must be {wanted}, not {found}"))
+}
+
+/// What the verifier must know of each constant.
+pub fn const_kinds(consts: &Bound<'_, PyTuple>, kinds: &mut Vec<ConstKind>) {
+    // SAFETY: the tuple is alive and so are its items; only types and sizes are read.
+    unsafe {
+        kinds.clear();
+        kinds.extend(capi::tuple_items(consts.as_ptr()).iter().map(|item| const_kind(*item)));
+    }
+}
+
+/// # Safety
+/// `object` is live.
+unsafe fn const_kind(object: Obj) -> ConstKind {
+    // SAFETY: each object's type is looked at before it is read as one of that type.
+    unsafe {
+        let ty = ffi::Py_TYPE(object);
+        if object == ffi::Py_None() {
+            ConstKind::None
+        } else if ty == &raw mut ffi::PyUnicode_Type {
+            ConstKind::Str
+        } else if ty == &raw mut ffi::PyLong_Type {
+            ConstKind::Int
+        } else if ty == &raw mut ffi::PyBool_Type {
+            ConstKind::Bool
+        } else if ty == &raw mut ffi::PyTuple_Type {
+            let items = capi::tuple_items(object);
+            let len = items.len() as u32;
+            if items.iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0) {
+                ConstKind::StrTuple(len)
+            } else {
+                ConstKind::Tuple(len)
+            }
+        } else if ty == &raw mut ffi::PyCode_Type {
+            let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
+            let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
+            let argcount = read::<i32>(object, state().layout.argcount) as usize;
+            let arg = |i: usize| if i < argcount { trust_of(names[i]) } else { Trust::None };
+            let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
+            ConstKind::Code { freevars, args: [arg(0), arg(1)] }
+        } else {
+            ConstKind::Other
+        }
+    }
+}
