@@ -2,7 +2,152 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType, FunctionType
-from typing import Any, final
+from typing import Any, ClassVar, Self, final
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Assembler (rust/binding): instructions, code objects
+# ---------------------------------------------------------------------------------------------------------------------
+
+JUMP_OPCODES: frozenset[int]
+"""Opcodes whose operand names another instruction."""
+TERMINAL_OPCODES: frozenset[int]
+"""Opcodes after which control never goes on to the next instruction."""
+
+@final
+class _NotProvided:
+    """What `argval` reads where no operand value was given."""
+
+@final
+class Instruction:
+    """One bytecode instruction, to be edited and assembled again. Compared by identity.
+
+    `opcode` and `opname` follow each other. Of `arg` and `argval` the one written last counts; for opcodes with flag
+    bits (LOAD_GLOBAL, LOAD_ATTR, LOAD_SUPER_ATTR) `argval` is the name and the low bits of `arg` are the flags.
+    """
+
+    opcode: int
+    opname: str
+    arg: int | None
+    argval: Any
+    offset: int | None
+    starts_line: int | None
+    is_jump_target: bool
+    positions: Any
+    """A `dis.Positions` or None; any tuple of four may be assigned."""
+    target: Instruction | None
+    exn_tab_entry: InstructionExnTabEntry | None
+    argrepr: Any
+    def __new__(
+        cls,
+        opcode: int,
+        opname: str,
+        arg: int | None,
+        argval: Any,
+        offset: int | None = None,
+        starts_line: int | None = None,
+        is_jump_target: bool = False,
+        positions: Any = None,
+        target: Any = None,
+        exn_tab_entry: Any = None,
+        argrepr: str | None = None,
+    ) -> Self: ...
+    def __copy__(self) -> Instruction: ...
+    def __deepcopy__(self, memo: dict[int, Any], /) -> Instruction: ...
+    def __setstate__(self, state: tuple[Any, Any], /) -> None: ...
+    def short_inst_repr(self) -> str:
+        """Name and offset."""
+
+    def copy_positions(self, other: Instruction, /) -> None:
+        """Takes over line and positions of another instruction."""
+
+@final
+class InstructionExnTabEntry:
+    """An exception region: the instructions from `start` to `end`, both included, as they stand in the list, are
+    protected by the handler at `target`, to which the stack is unwound to `depth`.
+
+    One entry object may be shared by all instructions of its region. Regions may nest; the innermost counts. If `start`
+    or `end` is no longer in the list, the first or last instruction that carries the entry takes its place.
+    """
+
+    start: Instruction
+    end: Instruction
+    target: Instruction
+    depth: int
+    """Follows the stack at `start` if disassembly made the entry; once assigned it counts as stated."""
+    lasti: bool
+    def __new__(
+        cls, start: Instruction, end: Instruction, target: Instruction, depth: int, lasti: bool
+    ) -> Self: ...
+    def __copy__(self) -> InstructionExnTabEntry: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> InstructionExnTabEntry: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+
+def roundtrip(code: CodeType, /, *, verify: bool = True) -> CodeType:
+    """Takes a code object apart and puts it together again without making Python objects.
+
+    Raises `BytecodeError` for a code object that is damaged or that cannot be proved safe.
+    """
+
+def verify(code: CodeType, /) -> None:
+    """Proves that a code object is safe to run, or raises `BytecodeError`."""
+
+def cleaned_instructions(code: CodeType, safe: bool = False) -> list[Instruction]:
+    """The instructions of a code object, to be edited.
+
+    CACHE and EXTENDED_ARG are left out, jump targets and exception regions are references to other instructions. `safe`
+    is there for those who know torch's function: nothing is rewritten either way.
+    """
+
+def code_options(code: CodeType, /) -> dict[str, Any]:
+    """The `code_options` of a code object: a dict of what `get_code_keys()` lists."""
+
+def transform_code_object(
+    code: CodeType,
+    transformations: Callable[[list[Instruction], dict[str, Any]], object],
+    safe: bool = False,
+    *,
+    verify: bool = True,
+) -> CodeType:
+    """Takes `code` apart, calls `transformations(instructions, code_options)`, and puts together what it left.
+
+    `instructions` is a list to be changed in place, `code_options` a dict of the code object's other attributes: a
+    transformation that uses a new local adds it to `co_varnames`, names and constants are added by themselves. What the
+    callback returns is ignored. The result is proved safe to run unless `verify` is false.
+
+    Raises `BytecodeError` for instructions that make no legal code object. `code` itself never changes.
+    """
+
+def clean_and_assemble_instructions(
+    instructions: list[Instruction], keys: list[str], code_options: dict[str, Any], *, verify: bool = True
+) -> tuple[list[Instruction], CodeType]:
+    """Puts instructions together: `(instructions, code object)`.
+
+    `keys` is `get_code_keys()`, kept for those who know torch's function. `code_options` and the instructions' `offset`s
+    are brought up to date, but only once everything succeeded.
+    """
+
+def create_instruction(
+    name: str, *, arg: int | None = None, argval: Any = ..., target: Instruction | None = None
+) -> Instruction:
+    """Makes an instruction by name. At most one of `arg`, `argval` and `target` may be given, except that opcodes with
+    flag bits (LOAD_GLOBAL, LOAD_ATTR, LOAD_SUPER_ATTR) take the bits as `arg` and the name as `argval`.
+
+    Raises `BytecodeError` if this version has no such opcode, `ValueError` for contradicting operands.
+    """
+
+def inst_has_op_bits(name: str, /) -> bool:
+    """Whether an opcode's operand has flag bits below its name index."""
+
+def instruction_size(inst: Instruction, /) -> int:
+    """Bytes that an instruction takes in `co_code`, without EXTENDED_ARG prefixes."""
+
+def stacksize_analysis(instructions: list[Instruction], /) -> int:
+    """The stack size that a list of instructions needs.
+
+    Raises `BytecodeError` for underflow, depths that disagree where control meets, or control that falls off the end.
+    """
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook

@@ -10,10 +10,10 @@ class PydynamoError(Exception):
 class BytecodeError(PydynamoError, ValueError):
     """A code object or a list of instructions that cannot be taken apart, proved safe or put together.
 
-    ``kind`` is a stable id such as ``stack-underflow``; ``reason`` says what is wrong and what to do. Where one
-    instruction is at fault ``index`` is its place in the list and ``opname``, ``arg`` and ``argval`` are its operands;
-    ``stack`` is the verifier's view of the stack before it, bottom first (``[object, NULL]``). Whatever is not known is
-    None. ``str()`` puts all of it in one readable line.
+    ``kind`` is a stable id such as ``stack-underflow``; ``reason`` says what is wrong and what to do. Where
+    one instruction is at fault ``index`` is its place in the list and ``opname``, ``arg`` and ``argval`` are
+    its operands; ``stack`` is the verifier's view of the stack before it, bottom first (``[object, NULL]``).
+    Whatever is not known is None. ``str()`` puts all of it in one readable line.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ def _short(value: object, limit: int = 80) -> str:
 class Unsupported(PydynamoError):
     """Something that the compiler does not model; a graph break unless ``fullgraph=True``.
 
-    ``reason`` is a stable id (see ``pydynamo.frontend.reasons``), ``detail`` what was met, ``hint`` what to do;
-    ``filename``, ``lineno`` and ``source_line`` name the user's line once it is known.
+    ``reason`` is a stable id (see ``pydynamo.frontend.reasons``), ``detail`` what was met, ``hint`` what to
+    do; ``filename``, ``lineno`` and ``source_line`` name the user's line once it is known.
     """
 
     def __init__(self, reason: str, detail: str = "", hint: str = "") -> None:
