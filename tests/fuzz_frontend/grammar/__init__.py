@@ -1,0 +1,5 @@
+"""Generates programs from a typed grammar of templates."""
+
+from tests.fuzz_frontend.grammar.programs import generate
+
+__all__ = ["generate"]
