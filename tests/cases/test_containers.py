@@ -34,7 +34,19 @@ def test_iterators_are_returned():
     def f(x, items, d):
         it = iter(items)
         next(it)
-        return x, it, iter(d), zip(items, "ab"), enumerate(items, 1), map(str, items), filter(None, items), reversed(items), iter(range(3)), iter((1,)), iter({1})
+        return (
+            x,
+            it,
+            iter(d),
+            zip(items, "ab"),
+            enumerate(items, 1),
+            map(str, items),
+            filter(None, items),
+            reversed(items),
+            iter(range(3)),
+            iter((1,)),
+            iter({1}),
+        )
 
     return f, [(torch.ones(1), [1, 0, 3], {"a": 1})] * 2
 
@@ -111,7 +123,16 @@ def test_slices():
             a[::2] = [1]
         except ValueError as e:
             a.append(str(e))
-        return x, a, items[n:], items[::-1], items[-2:], slice(n, 3), items[slice(0, n)], slice(1, n).indices(5)
+        return (
+            x,
+            a,
+            items[n:],
+            items[::-1],
+            items[-2:],
+            slice(n, 3),
+            items[slice(0, n)],
+            slice(1, n).indices(5),
+        )
 
     return f, [(torch.ones(1), [1, 2, 3, 4], 1), (torch.ones(1), [1, 2, 3, 4], 2)]
 
@@ -139,7 +160,20 @@ def test_dict_methods_and_order():
         d.update([("z", 0)], y=1)
         e = d | {"b": 3}
         d |= {"w": 1}
-        return x, d, e, list(d), list(reversed(d)), d.popitem(), d.get("q"), d.get("q", k), {**d, "a": 0}, dict.fromkeys("ab", k), d == e, len(d)
+        return (
+            x,
+            d,
+            e,
+            list(d),
+            list(reversed(d)),
+            d.popitem(),
+            d.get("q"),
+            d.get("q", k),
+            {**d, "a": 0},
+            dict.fromkeys("ab", k),
+            d == e,
+            len(d),
+        )
 
     return f, [(torch.ones(1), "c"), (torch.ones(1), "l"), (torch.ones(1), "a")]
 
@@ -161,7 +195,22 @@ def test_sets():
     def f(x, items):
         a, b = set(items), {1, 2, 3}
         a.add(len(a))
-        return x, a, a & b, a | b, a - b, a ^ b, a <= b, a.isdisjoint(b), frozenset(a) == a, len(a), sorted(a), {frozenset(a): 1}, 2 in a, a.pop() in b or True
+        return (
+            x,
+            a,
+            a & b,
+            a | b,
+            a - b,
+            a ^ b,
+            a <= b,
+            a.isdisjoint(b),
+            frozenset(a) == a,
+            len(a),
+            sorted(a),
+            {frozenset(a): 1},
+            2 in a,
+            a.pop() in b or True,
+        )
 
     return f, [(torch.ones(1), [1]), (torch.ones(1), [2, 2, 5])]
 
@@ -185,7 +234,14 @@ def test_ordered_dict():
         d = collections.OrderedDict(a=1, b=2, c=x)
         d.move_to_end(k)
         d.move_to_end("c", last=False)
-        return d, d.popitem(last=False), list(d), d == collections.OrderedDict(b=2, a=1), d.copy(), type(d | {}).__name__
+        return (
+            d,
+            d.popitem(last=False),
+            list(d),
+            d == collections.OrderedDict(b=2, a=1),
+            d.copy(),
+            type(d | {}).__name__,
+        )
 
     return f, [(torch.ones(1), "a"), (torch.ones(1), "b")]
 
@@ -210,7 +266,17 @@ def test_counter():
         c["a"] += 2
         c.update("ab")
         c.subtract({"b": 5})
-        return x, c, c["none"], c.most_common(1), +c, c + c, sorted(c.elements()), c.total(), c == collections.Counter(s)
+        return (
+            x,
+            c,
+            c["none"],
+            c.most_common(1),
+            +c,
+            c + c,
+            sorted(c.elements()),
+            c.total(),
+            c == collections.Counter(s),
+        )
 
     return f, [(torch.ones(1), "aab"), (torch.ones(1), "")]
 
@@ -221,7 +287,18 @@ def test_deque():
         q.append(x)
         q.appendleft(1)
         q.rotate(1)
-        return q[0], q[-1], len(q), q.maxlen, list(q), collections.deque([1, 2, 3], 2), 1 in q, q.popleft(), q.copy(), q.count(1)
+        return (
+            q[0],
+            q[-1],
+            len(q),
+            q.maxlen,
+            list(q),
+            collections.deque([1, 2, 3], 2),
+            1 in q,
+            q.popleft(),
+            q.copy(),
+            q.count(1),
+        )
 
     return f, [(torch.ones(1), collections.deque([5], 3)), (torch.ones(1), collections.deque())]
 
@@ -244,7 +321,21 @@ def test_namedtuple():
     def f(x, n):
         p = Point(n, x)
         a, b = p
-        return p, p._replace(a=n + 1), p._asdict(), p.a, p[1], len(p), Point(1), p == (n, x), Point._fields, Point._make([1, 2]), type(p).__name__, isinstance(p, tuple), p + (1,)
+        return (
+            p,
+            p._replace(a=n + 1),
+            p._asdict(),
+            p.a,
+            p[1],
+            len(p),
+            Point(1),
+            p == (n, x),
+            Point._fields,
+            Point._make([1, 2]),
+            type(p).__name__,
+            isinstance(p, tuple),
+            p + (1,),
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -264,7 +355,16 @@ def test_dataclass():
         d, e = D(n, x), D(n)
         d.items.append(n)
         r = dataclasses.replace(e, n=7)
-        return d, e, r, e == D(n), repr(e), dataclasses.asdict(e), [q.name for q in dataclasses.fields(d)], e.items is r.items
+        return (
+            d,
+            e,
+            r,
+            e == D(n),
+            repr(e),
+            dataclasses.asdict(e),
+            [q.name for q in dataclasses.fields(d)],
+            e.items is r.items,
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -282,7 +382,16 @@ def test_dataclass_frozen_ordered_hashed():
             v.n = 3
         except dataclasses.FrozenInstanceError as e:
             said = str(e)
-        return x * v.n, said, V(1) < V(n), {V(2): "two"}.get(v), sorted([V(3), v])[0], hash(v) == hash(V(n)), v in [V(n)], V(n) is v
+        return (
+            x * v.n,
+            said,
+            V(1) < V(n),
+            {V(2): "two"}.get(v),
+            sorted([V(3), v])[0],
+            hash(v) == hash(V(n)),
+            v in [V(n)],
+            V(n) is v,
+        )
 
     return f, [(torch.ones(1), 2), (torch.ones(1), 5)]
 
@@ -303,7 +412,23 @@ def test_enum():
 
     def f(x, n, e):
         c = E(n)
-        return x * c.double, c, c.name, c is E.A, E["B"], list(E), e is c, {E.A: "a"}.get(c), I(n) + 1, x * I.TWO, I.ONE < n, str(c), f"{c.value}", c in (E.A,), repr(I.TWO)
+        return (
+            x * c.double,
+            c,
+            c.name,
+            c is E.A,
+            E["B"],
+            list(E),
+            e is c,
+            {E.A: "a"}.get(c),
+            I(n) + 1,
+            x * I.TWO,
+            I.ONE < n,
+            str(c),
+            f"{c.value}",
+            c in (E.A,),
+            repr(I.TWO),
+        )
 
     return f, [(torch.ones(1), 1, E.A), (torch.ones(1), 2, E.A), (torch.ones(1), 2, E.B)]
 
@@ -332,7 +457,20 @@ def test_subclasses_of_builtins():
         a, d, t = L([n]), D(a=1), T([n, x])
         a.append(n)
         d["b"] = n
-        return a, a.total(), d, d["zz"], d["zz"], t, t[0], type(a[:]).__name__, type(a + [1]).__name__, isinstance(d, dict), len(t), L(a) == a
+        return (
+            a,
+            a.total(),
+            d,
+            d["zz"],
+            d["zz"],
+            t,
+            t[0],
+            type(a[:]).__name__,
+            type(a + [1]).__name__,
+            isinstance(d, dict),
+            len(t),
+            L(a) == a,
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -365,7 +503,20 @@ def test_unpacking():
         *c, (e, g) = [*items, (1, x)]
         h = {**d, "z": 0, **{"a": 9}}
         i, j = d
-        return a, b, c, e, g, h, [*items, *d, *"xy"], (*b, *c), {*items, 1}, max(*items), i + j, dict(**d, q=1)
+        return (
+            a,
+            b,
+            c,
+            e,
+            g,
+            h,
+            [*items, *d, *"xy"],
+            (*b, *c),
+            {*items, 1},
+            max(*items),
+            i + j,
+            dict(**d, q=1),
+        )
 
     return f, [(torch.ones(1), [1, 2, 3], {"a": 1, "b": 2}), (torch.ones(1), [4, 5], {"p": 1, "q0": 2})]
 

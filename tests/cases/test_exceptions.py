@@ -12,7 +12,11 @@ def test_data_error_is_catchable():
         except (IndexError, RuntimeError):
             return x.sum() + 2
 
-    return f, [(torch.arange(3.0), torch.tensor([1])), (torch.arange(3.0), torch.tensor([7])), (torch.arange(3.0), torch.tensor([2]))]
+    return f, [
+        (torch.arange(3.0), torch.tensor([1])),
+        (torch.arange(3.0), torch.tensor([7])),
+        (torch.arange(3.0), torch.tensor([2])),
+    ]
 
 
 @program
@@ -47,7 +51,11 @@ def test_data_error_leaves_the_state_of_that_moment():
         x.add_(1)
         return y
 
-    return f, [(torch.arange(3.0), torch.tensor([1])), (torch.arange(3.0), torch.tensor([9])), (torch.arange(3.0), torch.tensor([0]))]
+    return f, [
+        (torch.arange(3.0), torch.tensor([1])),
+        (torch.arange(3.0), torch.tensor([9])),
+        (torch.arange(3.0), torch.tensor([0])),
+    ]
 
 
 @program
@@ -85,7 +93,33 @@ def test_wrong_operand_types():
 def test_all_sorts_of_type_errors():
     def f(x, v):
         out = []
-        for make in (lambda: v + [1], lambda: v - 1, lambda: v < 3, lambda: v[0], lambda: v(), lambda: len(v), lambda: iter(v), lambda: -v, lambda: v @ v, lambda: v.nope, lambda: 1 in v, lambda: {v}, lambda: abs(v), lambda: int(v), lambda: sorted(v), lambda: v % 2, lambda: v * v, lambda: [*v], lambda: {**v}, lambda: range(v), lambda: sum(v), lambda: max(v), lambda: v >= v, lambda: "" + v, lambda: isinstance(1, v)):
+        for make in (
+            lambda: v + [1],
+            lambda: v - 1,
+            lambda: v < 3,
+            lambda: v[0],
+            lambda: v(),
+            lambda: len(v),
+            lambda: iter(v),
+            lambda: -v,
+            lambda: v @ v,
+            lambda: v.nope,
+            lambda: 1 in v,
+            lambda: {v},
+            lambda: abs(v),
+            lambda: int(v),
+            lambda: sorted(v),
+            lambda: v % 2,
+            lambda: v * v,
+            lambda: [*v],
+            lambda: {**v},
+            lambda: range(v),
+            lambda: sum(v),
+            lambda: max(v),
+            lambda: v >= v,
+            lambda: "" + v,
+            lambda: isinstance(1, v),
+        ):
             try:
                 r = make()
                 out.append(r if isinstance(r, (int, str, list)) else type(r).__name__)
@@ -93,21 +127,46 @@ def test_all_sorts_of_type_errors():
                 out.append((type(e).__name__, str(e)))
         return x + 1, out
 
-    return f, [(torch.ones(1), 2), (torch.ones(1), "ab"), (torch.ones(1), [1, 2]), (torch.ones(1), None), (torch.ones(1), {"a": 1}), (torch.ones(1), (1,))]
+    return f, [
+        (torch.ones(1), 2),
+        (torch.ones(1), "ab"),
+        (torch.ones(1), [1, 2]),
+        (torch.ones(1), None),
+        (torch.ones(1), {"a": 1}),
+        (torch.ones(1), (1,)),
+    ]
 
 
 @program
 def test_lookup_errors():
     def f(x, d, items, k):
         out = []
-        for make in (lambda: d[k], lambda: items[k], lambda: d.pop(k), lambda: items.index(k), lambda: items.pop(9), lambda: next(iter([])), lambda: [].pop(), lambda: {}.popitem(), lambda: items.remove("q"), lambda: set().pop(), lambda: (1,)[4], lambda: "a"[4], lambda: max([])):
+        for make in (
+            lambda: d[k],
+            lambda: items[k],
+            lambda: d.pop(k),
+            lambda: items.index(k),
+            lambda: items.pop(9),
+            lambda: next(iter([])),
+            lambda: [].pop(),
+            lambda: {}.popitem(),
+            lambda: items.remove("q"),
+            lambda: set().pop(),
+            lambda: (1,)[4],
+            lambda: "a"[4],
+            lambda: max([]),
+        ):
             try:
                 out.append(make())
             except Exception as e:
                 out.append((type(e).__name__, e.args))
         return x, out
 
-    return f, [(torch.ones(1), {"a": 1}, [1, 2], "a"), (torch.ones(1), {}, [1], 0), (torch.ones(1), {1: 2}, [], 1)]
+    return f, [
+        (torch.ones(1), {"a": 1}, [1, 2], "a"),
+        (torch.ones(1), {}, [1], 0),
+        (torch.ones(1), {1: 2}, [], 1),
+    ]
 
 
 @program
@@ -156,7 +215,14 @@ def test_chain_of_exceptions():
                 [][1]
         except IndexError as e:
             a, b = e.__context__, e.__context__.__cause__
-            return x, type(a).__name__, type(b).__name__, a.__suppress_context__, e.__cause__, a.__cause__ is b
+            return (
+                x,
+                type(a).__name__,
+                type(b).__name__,
+                a.__suppress_context__,
+                e.__cause__,
+                a.__cause__ is b,
+            )
 
     return f, [(torch.ones(1),)]
 

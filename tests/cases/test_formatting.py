@@ -15,15 +15,46 @@ def test_float_repr_conversion():
 @program
 def test_conversions_of_a_float():
     def f(x, v):
-        return x * v, f"{v}", f"{v!s}", f"{v!r:>8}", f"{v:.2f}", f"{v:e}", f"{v:g}", f"{v:+.1%}", str(v), repr(v), format(v, ".3f")
+        return (
+            x * v,
+            f"{v}",
+            f"{v!s}",
+            f"{v!r:>8}",
+            f"{v:.2f}",
+            f"{v:e}",
+            f"{v:g}",
+            f"{v:+.1%}",
+            str(v),
+            repr(v),
+            format(v, ".3f"),
+        )
 
-    return f, [(torch.ones(1), 1.5), (torch.ones(1), 2.25), (torch.ones(1), -0.0), (torch.ones(1), float("nan"))]
+    return f, [
+        (torch.ones(1), 1.5),
+        (torch.ones(1), 2.25),
+        (torch.ones(1), -0.0),
+        (torch.ones(1), float("nan")),
+    ]
 
 
 @program
 def test_conversions_of_an_int():
     def f(x, n):
-        return x * n, f"{n}", f"{n:>4}", f"{n:04d}", f"{n:x}", f"{n!r}", f"{n:,}", f"{n:.1f}", str(n), hex(n), bin(n), oct(n), chr(65 + n)
+        return (
+            x * n,
+            f"{n}",
+            f"{n:>4}",
+            f"{n:04d}",
+            f"{n:x}",
+            f"{n!r}",
+            f"{n:,}",
+            f"{n:.1f}",
+            str(n),
+            hex(n),
+            bin(n),
+            oct(n),
+            chr(65 + n),
+        )
 
     return f, [(torch.ones(1), 3), (torch.ones(1), 12), (torch.ones(1), 7)]
 
@@ -39,7 +70,15 @@ def test_nested_width():
 @program
 def test_percent_formatting():
     def f(x, n, s):
-        return x, "%d-%s" % (n, s), "%5.2f" % n, "%(a)s/%(b)r" % {"a": n, "b": s}, "%r" % (s,), "%%%d" % n, "%x" % n
+        return (
+            x,
+            "%d-%s" % (n, s),
+            "%5.2f" % n,
+            "%(a)s/%(b)r" % {"a": n, "b": s},
+            "%r" % (s,),
+            "%%%d" % n,
+            "%x" % n,
+        )
 
     return f, [(torch.ones(1), 3, "a"), (torch.ones(1), 4, "b"), (torch.ones(1), 11, "")]
 
@@ -58,7 +97,14 @@ def test_percent_formatting_that_fails():
 @program
 def test_format_method():
     def f(x, n, s):
-        return x, "{} {}".format(n, s), "{1}{0}".format(n, s), "{k!r:>6}".format(k=s), "{0[0]}{1.real}".format([n], n), "{a}".format_map({"a": n})
+        return (
+            x,
+            "{} {}".format(n, s),
+            "{1}{0}".format(n, s),
+            "{k!r:>6}".format(k=s),
+            "{0[0]}{1.real}".format([n], n),
+            "{a}".format_map({"a": n}),
+        )
 
     return f, [(torch.ones(1), 3, "a"), (torch.ones(1), 4, "b")]
 
@@ -67,7 +113,16 @@ def test_format_method():
 def test_shapes_in_text():
     def f(x):
         n = x.shape[0]
-        return x + 1, f"{x.shape}", f"{n}", str(x.shape), str(tuple(x.shape)), f"{n!r}:{n * 2}", "x".join(map(str, x.shape)), f"{x.size()}"
+        return (
+            x + 1,
+            f"{x.shape}",
+            f"{n}",
+            str(x.shape),
+            str(tuple(x.shape)),
+            f"{n!r}:{n * 2}",
+            "x".join(map(str, x.shape)),
+            f"{x.size()}",
+        )
 
     return f, [(torch.ones(2, 3),), (torch.ones(4, 3),), (torch.ones(5, 3),)]
 
@@ -83,7 +138,15 @@ def test_bools_and_none():
 @program
 def test_containers_in_text():
     def f(x, items, table):
-        return x, f"{items}", str(table), repr((items, table)), f"{[*items, 1.5]!s}", f"{set(items)}", f"{tuple(items)!r:>20}"
+        return (
+            x,
+            f"{items}",
+            str(table),
+            repr((items, table)),
+            f"{[*items, 1.5]!s}",
+            f"{set(items)}",
+            f"{tuple(items)!r:>20}",
+        )
 
     return f, [(torch.ones(1), [1, 2], {"a": 1}), (torch.ones(1), [3], {"b": [2]}), (torch.ones(1), [], {})]
 
@@ -105,7 +168,19 @@ def test_own_format_and_str():
 
     def f(x, n):
         p = P(n)
-        return x, f"{p}", f"{p:abc}", f"{p!s}", f"{p!r:>8}", str(p), repr(p), [p], f"{[p]}", "%s %r" % (p, p), "{:q}".format(p)
+        return (
+            x,
+            f"{p}",
+            f"{p:abc}",
+            f"{p!s}",
+            f"{p!r:>8}",
+            str(p),
+            repr(p),
+            [p],
+            f"{[p]}",
+            "%s %r" % (p, p),
+            "{:q}".format(p),
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -137,7 +212,12 @@ def test_debug_form():
 @program
 def test_joined_numbers():
     def f(x, items):
-        return x, ",".join(str(i) for i in items), "".join([f"{i:02}" for i in items]), "-".join(map(repr, items))
+        return (
+            x,
+            ",".join(str(i) for i in items),
+            "".join([f"{i:02}" for i in items]),
+            "-".join(map(repr, items)),
+        )
 
     return f, [(torch.ones(1), [1, 2.5]), (torch.ones(1), [3])]
 
@@ -176,7 +256,13 @@ def test_tensor_in_text():
 def test_format_errors():
     def f(x, v):
         out = []
-        for make in (lambda: f"{v:d}", lambda: f"{v:zz}", lambda: "{}{}".format(v), lambda: "{k}".format(v), lambda: format(v, "s")):
+        for make in (
+            lambda: f"{v:d}",
+            lambda: f"{v:zz}",
+            lambda: "{}{}".format(v),
+            lambda: "{k}".format(v),
+            lambda: format(v, "s"),
+        ):
             try:
                 out.append(make())
             except (ValueError, IndexError, KeyError, TypeError) as e:
@@ -199,7 +285,19 @@ def test_print_of_values_that_vary():
 @program
 def test_string_methods_with_numbers():
     def f(x, n, s):
-        return x, s * n, s.center(n), s.rjust(n, "."), s.zfill(n), s[:n], s[-n:], s.split(maxsplit=n), s.find("b", n), s.replace("a", "z", n), s.expandtabs(n)
+        return (
+            x,
+            s * n,
+            s.center(n),
+            s.rjust(n, "."),
+            s.zfill(n),
+            s[:n],
+            s[-n:],
+            s.split(maxsplit=n),
+            s.find("b", n),
+            s.replace("a", "z", n),
+            s.expandtabs(n),
+        )
 
     return f, [(torch.ones(1), 2, "ab a b"), (torch.ones(1), 9, "ab a b"), (torch.ones(1), 5, "q\tb")]
 

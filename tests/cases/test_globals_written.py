@@ -149,15 +149,30 @@ def test_globals_item_write():
 
 
 def test_globals_item_write_that_adds_up():
-    check(_module("G = 1\ndef f(x):\n    globals()['G'] += 1\n    a = G\n    globals().update(G=a * 2)\n    return x * G, a\n", ONE))
+    check(
+        _module(
+            "G = 1\ndef f(x):\n    globals()['G'] += 1\n    a = G\n    globals().update(G=a * 2)\n    return x * G, a\n",
+            ONE,
+        )
+    )
 
 
 def test_globals_item_write_in_a_callee():
-    check(_module("G = 1\ndef put(v):\n    globals()['G'] = v\ndef f(x):\n    a = G\n    put(a + 1)\n    return x * G, a\n", ONE))
+    check(
+        _module(
+            "G = 1\ndef put(v):\n    globals()['G'] = v\ndef f(x):\n    a = G\n    put(a + 1)\n    return x * G, a\n",
+            ONE,
+        )
+    )
 
 
 def test_globals_read_after_a_global_statement():
-    check(_module("G = 1\ndef f(x):\n    global G\n    G += 1\n    return x, globals()['G'], 'G' in globals(), globals().get('H')\n", ONE))
+    check(
+        _module(
+            "G = 1\ndef f(x):\n    global G\n    G += 1\n    return x, globals()['G'], 'G' in globals(), globals().get('H')\n",
+            ONE,
+        )
+    )
 
 
 def test_globals_deleted():
@@ -167,16 +182,31 @@ def test_globals_deleted():
 
 
 def test_del_global():
-    check(_module("G = 1\ndef f(x):\n    global G, H\n    H = G\n    del G\n    r = 'G' in globals()\n    G = H + 1\n    return x * G, r\n", ONE))
+    check(
+        _module(
+            "G = 1\ndef f(x):\n    global G, H\n    H = G\n    del G\n    r = 'G' in globals()\n    G = H + 1\n    return x * G, r\n",
+            ONE,
+        )
+    )
 
 
 def test_global_shadows_a_builtin():
-    check(_module("def f(x):\n    global len\n    a = len([1, 2])\n    len = lambda v: 99\n    b = len([1])\n    del len\n    return x, a, b\n", ONE))
+    check(
+        _module(
+            "def f(x):\n    global len\n    a = len([1, 2])\n    len = lambda v: 99\n    b = len([1])\n    del len\n    return x, a, b\n",
+            ONE,
+        )
+    )
 
 
 def test_builtin_shadowed_later():
     text = "def f(x, on):\n    if on:\n        globals()['abs'] = lambda v: 'mine'\n    return x, abs(-1)\n"
-    check(_module(text, [lambda: (torch.ones(1), False), lambda: (torch.ones(1), True), lambda: (torch.ones(1), False)]))
+    check(
+        _module(
+            text,
+            [lambda: (torch.ones(1), False), lambda: (torch.ones(1), True), lambda: (torch.ones(1), False)],
+        )
+    )
 
 
 def test_module_attribute_written():
@@ -197,4 +227,9 @@ def test_locals_are_a_snapshot_of_names():
 
 
 def test_exec_and_eval():
-    check(_module("G = 2\ndef f(x):\n    y = eval('G * 3')\n    exec('G = G + 1', globals())\n    return x * y, G\n", ONE))
+    check(
+        _module(
+            "G = 2\ndef f(x):\n    y = eval('G * 3')\n    exec('G = G + 1', globals())\n    return x * y, G\n",
+            ONE,
+        )
+    )

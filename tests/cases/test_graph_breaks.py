@@ -183,7 +183,11 @@ def test_break_in_the_middle_of_an_expression():
         return v
 
     def f(x):
-        return [x + 1, say(1), {"k": x * say(2)}, (say("a"), x)], x.sum() + say(3) * 2, say(4) if say(0) else say(5)
+        return (
+            [x + 1, say(1), {"k": x * say(2)}, (say("a"), x)],
+            x.sum() + say(3) * 2,
+            say(4) if say(0) else say(5),
+        )
 
     return f, [(torch.ones(1),)]
 
@@ -268,7 +272,13 @@ def test_break_while_an_exception_flies():
 @program
 def test_opaque_c_functions():
     def f(x, s):
-        return x * zlib.crc32(s.encode()), json.dumps({"s": s, "n": [1]}), json.loads("[1, {}]"), "é".encode("latin1"), compile("1", "x", "eval") is None
+        return (
+            x * zlib.crc32(s.encode()),
+            json.dumps({"s": s, "n": [1]}),
+            json.loads("[1, {}]"),
+            "é".encode("latin1"),
+            compile("1", "x", "eval") is None,
+        )
 
     return f, [(torch.ones(1), "a"), (torch.ones(1), "b")]
 

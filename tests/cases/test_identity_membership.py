@@ -30,7 +30,17 @@ def test_equality_that_is_always_false():
 
     def f(x):
         n = Never()
-        return x, n in [n], [n].index(n), [n].count(n), n in {n}, {n: 1}[n], [n] == [n], (n, 1) == (n, 1), n == n
+        return (
+            x,
+            n in [n],
+            [n].index(n),
+            [n].count(n),
+            n in {n},
+            {n: 1}[n],
+            [n] == [n],
+            (n, 1) == (n, 1),
+            n == n,
+        )
 
     return f, [(torch.ones(1),)]
 
@@ -117,7 +127,14 @@ def test_tensor_in_a_list_of_others():
 @program
 def test_equal_numbers_of_other_types():
     def f(x, n):
-        return x, True in [n], n in [1.0, 2.0], {1: "int", 2.0: "float"}.get(n), [0, False].count(n), (n,) == (float(n),)
+        return (
+            x,
+            True in [n],
+            n in [1.0, 2.0],
+            {1: "int", 2.0: "float"}.get(n),
+            [0, False].count(n),
+            (n,) == (float(n),),
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2), (torch.ones(1), 0)]
 

@@ -300,7 +300,11 @@ def test_infinite_generator_is_cut():
             n += 1
 
     def f(x, n):
-        return x, list(itertools.islice(naturals(), n)), next(itertools.dropwhile(lambda v: v < n, naturals()))
+        return (
+            x,
+            list(itertools.islice(naturals(), n)),
+            next(itertools.dropwhile(lambda v: v < n, naturals())),
+        )
 
     return f, [(torch.ones(1), 3), (torch.ones(1), 2), (torch.ones(1), 4)]
 

@@ -185,7 +185,12 @@ def test_module_list_and_dict():
                 x = layer(x) + i
             if key in self.by:
                 x = self.by[key](x)
-            return x * self.ps[1] + self.pd["k"], len(self.layers), list(self.by.keys()), [type(v).__name__ for v in self.layers[:1]]
+            return (
+                x * self.ps[1] + self.pd["k"],
+                len(self.layers),
+                list(self.by.keys()),
+                [type(v).__name__ for v in self.layers[:1]],
+            )
 
     return M(), [(torch.ones(1), "a"), (torch.ones(1), "b"), (torch.ones(1), "z")]
 
@@ -310,7 +315,12 @@ def test_instances_that_differ_in_weights_share_a_graph():
 
     x = torch.ones(2)
     with torch.no_grad():
-        assert _count(lambda: lambda m, x: m(x) + 1, [((Blk(k), x), torch.full((2,), k + 1.0)) for k in range(10)]) <= 2
+        assert (
+            _count(
+                lambda: lambda m, x: m(x) + 1, [((Blk(k), x), torch.full((2,), k + 1.0)) for k in range(10)]
+            )
+            <= 2
+        )
 
 
 def test_int_argument_becomes_dynamic():
@@ -338,6 +348,10 @@ def test_instances_of_one_class_with_other_numbers():
                 x = net(x)
             return x
 
-        return f, [(torch.ones(1), [M(2), M(3)]), (torch.ones(1), [M(3), M(2), M(5)]), (torch.ones(1), [M(1)])]
+        return f, [
+            (torch.ones(1), [M(2), M(3)]),
+            (torch.ones(1), [M(3), M(2), M(5)]),
+            (torch.ones(1), [M(1)]),
+        ]
 
     check(make)

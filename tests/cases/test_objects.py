@@ -182,7 +182,26 @@ def test_arithmetic_operators():
         b = a
         b += 5
         c = a + 1
-        out = [c.n, (2 + a).n, (a * 3).n, a @ 1, (-a).n, abs(V(-2)), a**2, pow(a, 2, 3), 1 - a, a[1:2, ...], int(a), [4, 5][a], bool(V(0)), ~a, divmod(a, 1), round(a, 2), b is a, sum([V(1), V(2)]).n]
+        out = [
+            c.n,
+            (2 + a).n,
+            (a * 3).n,
+            a @ 1,
+            (-a).n,
+            abs(V(-2)),
+            a**2,
+            pow(a, 2, 3),
+            1 - a,
+            a[1:2, ...],
+            int(a),
+            [4, 5][a],
+            bool(V(0)),
+            ~a,
+            divmod(a, 1),
+            round(a, 2),
+            b is a,
+            sum([V(1), V(2)]).n,
+        ]
         try:
             a * "s"
         except TypeError as e:
@@ -261,7 +280,18 @@ def test_comparison_and_hash():
 
     def f(x, n):
         vs = [V(3), V(n), V(1)]
-        return x, sorted(vs), min(vs), max(vs), {V(1), V(1), V(n)} == {V(n), V(1)}, V(1) != V(n), V(n) in vs, vs.index(V(n)), V(2) > V(n), len({v: v.n for v in vs})
+        return (
+            x,
+            sorted(vs),
+            min(vs),
+            max(vs),
+            {V(1), V(1), V(n)} == {V(n), V(1)},
+            V(1) != V(n),
+            V(n) in vs,
+            vs.index(V(n)),
+            V(2) > V(n),
+            len({v: v.n for v in vs}),
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -304,7 +334,22 @@ def test_iteration_and_call_protocols():
     def f(x, n):
         c, s = Count(n), Steps()
         a, *b = s
-        return c(x, 1, 2, k=n), list(c), len(c), list(reversed(c)), "in" in c, 0 in c, a, b, s.k, [*c], dict(zip(c, "abc")), bool(Count(0)), callable(c), next(iter(c), "none")
+        return (
+            c(x, 1, 2, k=n),
+            list(c),
+            len(c),
+            list(reversed(c)),
+            "in" in c,
+            0 in c,
+            a,
+            b,
+            s.k,
+            [*c],
+            dict(zip(c, "abc")),
+            bool(Count(0)),
+            callable(c),
+            next(iter(c), "none"),
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 3)]
 
@@ -352,7 +397,19 @@ def test_inheritance_and_super():
 
     def f(x, k):
         c = C.make(k)
-        return c.go(x), c.own, c.k, c.who(), isinstance(c, A), issubclass(C, (int, M)), [q.__name__ for q in C.__mro__], C.twice(x), super(C, c).go(x), A.go(c, x), c.__class__ is C
+        return (
+            c.go(x),
+            c.own,
+            c.k,
+            c.who(),
+            isinstance(c, A),
+            issubclass(C, (int, M)),
+            [q.__name__ for q in C.__mro__],
+            C.twice(x),
+            super(C, c).go(x),
+            A.go(c, x),
+            c.__class__ is C,
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 
@@ -446,7 +503,17 @@ def test_bound_methods_are_values():
         table = {"go": c.go, "fn": C.go}
         own = c.go
         c.k += 1
-        return own(x), table["fn"](c, x), m(x), own == c.go, own is c.go, own.__self__ is c, own.__func__ is C.go, own.__name__, types.MethodType(C.go, c)(x)
+        return (
+            own(x),
+            table["fn"](c, x),
+            m(x),
+            own == c.go,
+            own is c.go,
+            own.__self__ is c,
+            own.__func__ is C.go,
+            own.__name__,
+            types.MethodType(C.go, c)(x),
+        )
 
     return f, [(torch.ones(1), c.go)] * 2
 
@@ -495,7 +562,14 @@ def test_namespace_vars_and_dir():
         o.b = x
         d = vars(o)
         d["c"] = 3
-        return o, o.c, sorted(d), o == types.SimpleNamespace(a=n), repr(types.SimpleNamespace(q=n)), [k for k in dir(o) if len(k) == 1]
+        return (
+            o,
+            o.c,
+            sorted(d),
+            o == types.SimpleNamespace(a=n),
+            repr(types.SimpleNamespace(q=n)),
+            [k for k in dir(o) if len(k) == 1],
+        )
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
 

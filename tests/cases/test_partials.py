@@ -132,7 +132,12 @@ def test_partial_of_a_method():
 @program
 def test_partial_in_map_and_sort():
     def f(x, items, n):
-        return x, list(map(functools.partial(operator.mul, n), items)), sorted(items, key=functools.partial(pow, -1)), functools.reduce(functools.partial(max), items)
+        return (
+            x,
+            list(map(functools.partial(operator.mul, n), items)),
+            sorted(items, key=functools.partial(pow, -1)),
+            functools.reduce(functools.partial(max), items),
+        )
 
     return f, [(torch.ones(1), [3, 1, 2], 2), (torch.ones(1), [5, 4], 3)]
 
@@ -239,7 +244,12 @@ def test_reduce_forms():
             r = functools.reduce(operator.add, items)
         except TypeError as e:
             r = str(e)
-        return x, r, functools.reduce(lambda a, b: a * 2 + b, items, 1), functools.reduce(torch.add, [x, x, x])
+        return (
+            x,
+            r,
+            functools.reduce(lambda a, b: a * 2 + b, items, 1),
+            functools.reduce(torch.add, [x, x, x]),
+        )
 
     return f, [(torch.ones(1), [1, 2, 3]), (torch.ones(1), [5]), (torch.ones(1), [])]
 

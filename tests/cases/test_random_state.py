@@ -142,7 +142,13 @@ def test_draws_in_program_order_with_torch():
 @program
 def test_torch_random_functions():
     def f(x):
-        return torch.rand(2), torch.randn_like(x), torch.randint(0, 9, (3,)), torch.randperm(4), torch.bernoulli(x * 0.5)
+        return (
+            torch.rand(2),
+            torch.randn_like(x),
+            torch.randint(0, 9, (3,)),
+            torch.randperm(4),
+            torch.bernoulli(x * 0.5),
+        )
 
     return f, [(torch.ones(3),)] * 2
 

@@ -10,7 +10,12 @@ def test_outputs_that_are_inputs():
         return x, [x, y], x[:1], y.view(-1), x.detach(), x + y, {"x": x}
 
     shared = torch.ones(2)
-    return f, [(torch.ones(2), torch.ones(2)), (shared, shared), (shared, shared.view(2)), (shared[:1], shared[1:])]
+    return f, [
+        (torch.ones(2), torch.ones(2)),
+        (shared, shared),
+        (shared, shared.view(2)),
+        (shared[:1], shared[1:]),
+    ]
 
 
 @program
@@ -151,9 +156,30 @@ def test_metadata():
 @program
 def test_dtype_promotion():
     def f(x, n, v):
-        return x + n, x * v, x / 2, x // 2, x > 1, x == n, n - x, v**x, x % 2, torch.tensor(n) + v, x.float() * n, torch.result_type(x, v), -x, x.to(torch.float16), torch.where(x > 0, x, n)
+        return (
+            x + n,
+            x * v,
+            x / 2,
+            x // 2,
+            x > 1,
+            x == n,
+            n - x,
+            v**x,
+            x % 2,
+            torch.tensor(n) + v,
+            x.float() * n,
+            torch.result_type(x, v),
+            -x,
+            x.to(torch.float16),
+            torch.where(x > 0, x, n),
+        )
 
-    return f, [(torch.arange(3), 2, 0.5), (torch.arange(3.0), 3, 1.5), (torch.arange(3), 4, 2.5), (torch.tensor(2), 5, 3.5)]
+    return f, [
+        (torch.arange(3), 2, 0.5),
+        (torch.arange(3.0), 3, 1.5),
+        (torch.arange(3), 4, 2.5),
+        (torch.tensor(2), 5, 3.5),
+    ]
 
 
 @program
@@ -164,7 +190,23 @@ def test_multiple_results():
         m = torch.max(x, dim=0)
         a, b = torch.aminmax(x)
         c = torch.chunk(x, 2)
-        return values, indices, top, top.values, m, m[0], a, b, c, torch.split(x, 1), x.unbind(), type(m).__name__, torch.unique(x), torch.std_mean(x), x.max(0).indices
+        return (
+            values,
+            indices,
+            top,
+            top.values,
+            m,
+            m[0],
+            a,
+            b,
+            c,
+            torch.split(x, 1),
+            x.unbind(),
+            type(m).__name__,
+            torch.unique(x),
+            torch.std_mean(x),
+            x.max(0).indices,
+        )
 
     return f, [(torch.tensor([3.0, 1.0, 2.0]),), (torch.tensor([3.0, 1.0, 2.0, 2.0]),)]
 
@@ -173,7 +215,22 @@ def test_multiple_results():
 def test_iterating_and_unpacking_tensors():
     def f(x):
         a, b, *c = x
-        return [r * 2 for r in x], a, b, c, list(x.shape), len(x), sum(x), max(x), [float(v) for v in x], x.tolist(), tuple(x), dict(enumerate(x)), list(zip(x, "abc")), sorted(x)
+        return (
+            [r * 2 for r in x],
+            a,
+            b,
+            c,
+            list(x.shape),
+            len(x),
+            sum(x),
+            max(x),
+            [float(v) for v in x],
+            x.tolist(),
+            tuple(x),
+            dict(enumerate(x)),
+            list(zip(x, "abc")),
+            sorted(x),
+        )
 
     return f, [(torch.tensor([3.0, 1.0, 2.0]),)] * 2
 
@@ -241,7 +298,18 @@ def test_resize_and_shape_changes_of_inputs():
 @program
 def test_strided_outputs():
     def f(x):
-        return x.t(), x.t() + 1, x[:, ::2] * 2, x.expand(2, *x.shape), x.t().contiguous(), x.permute(1, 0)[1:], x.unfold(1, 2, 1), torch.empty_like(x.t()).stride(), x.flatten(), x.T.reshape(-1)
+        return (
+            x.t(),
+            x.t() + 1,
+            x[:, ::2] * 2,
+            x.expand(2, *x.shape),
+            x.t().contiguous(),
+            x.permute(1, 0)[1:],
+            x.unfold(1, 2, 1),
+            torch.empty_like(x.t()).stride(),
+            x.flatten(),
+            x.T.reshape(-1),
+        )
 
     return f, [(torch.arange(6.0).reshape(2, 3),), (torch.arange(8.0).reshape(2, 4),)]
 
@@ -249,7 +317,22 @@ def test_strided_outputs():
 @program
 def test_tensor_methods_by_name_and_operators():
     def f(x, name):
-        return getattr(x, name)(), getattr(torch, name)(x), torch.Tensor.add(x, 1), x.__add__(2), x.__radd__(2), (x @ x), divmod(7, 2), x.__getitem__(0), abs(-x), +x, x.pow(2), pow(x, 2), round(x * 1.6), x.__len__()
+        return (
+            getattr(x, name)(),
+            getattr(torch, name)(x),
+            torch.Tensor.add(x, 1),
+            x.__add__(2),
+            x.__radd__(2),
+            (x @ x),
+            divmod(7, 2),
+            x.__getitem__(0),
+            abs(-x),
+            +x,
+            x.pow(2),
+            pow(x, 2),
+            round(x * 1.6),
+            x.__len__(),
+        )
 
     return f, [(torch.ones(2), "sin"), (torch.ones(2), "neg")]
 
@@ -288,7 +371,15 @@ def test_numpy():
 @program
 def test_zero_sized_and_scalars():
     def f(x):
-        return x.sum(), x * 2, x.numel() == 0, torch.cat([x, torch.ones(1)]), x.shape[0], x.mean() if x.numel() else None, torch.tensor(3.0) * x
+        return (
+            x.sum(),
+            x * 2,
+            x.numel() == 0,
+            torch.cat([x, torch.ones(1)]),
+            x.shape[0],
+            x.mean() if x.numel() else None,
+            torch.tensor(3.0) * x,
+        )
 
     return f, [(torch.ones(2),), (torch.ones(0),), (torch.ones(1),), (torch.ones(0),)]
 

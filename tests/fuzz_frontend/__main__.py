@@ -15,7 +15,7 @@ from tests.fuzz_frontend.grammar import generate
 from tests.fuzz_frontend.shrink import shrink
 from tests.fuzz_frontend.worker import Client
 
-_DRIVER = '''
+_DRIVER = """
 
 if __name__ == "__main__":
     import importlib, os
@@ -28,7 +28,7 @@ if __name__ == "__main__":
                 print(title, fn(*args, **kwargs))
             except Exception as error:
                 print(title, "raised", repr(error))
-'''
+"""
 
 
 def main() -> int:
@@ -39,12 +39,20 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after this time (0: never)")
     parser.add_argument("--show", action="store_true", help="print the programs instead of running them")
     parser.add_argument("--no-shrink", action="store_true", help="report differences as they are")
-    parser.add_argument("--tries", type=int, default=300, help="candidates tried for each program that is shrunk")
-    parser.add_argument("--backend", default="eager", help="backend name; any but eager is compared with a tolerance")
+    parser.add_argument(
+        "--tries", type=int, default=300, help="candidates tried for each program that is shrunk"
+    )
+    parser.add_argument(
+        "--backend", default="eager", help="backend name; any but eager is compared with a tolerance"
+    )
     parser.add_argument("--dynamic", choices=["true", "false"], help="pass dynamic= to the compiler")
     parser.add_argument("--out", type=Path, help="folder for one file per difference")
-    parser.add_argument("--file", type=Path, nargs="*", help="judge these program files instead of generating any")
-    parser.add_argument("--stop-after", type=int, default=0, help="stop after this many differences (0: never)")
+    parser.add_argument(
+        "--file", type=Path, nargs="*", help="judge these program files instead of generating any"
+    )
+    parser.add_argument(
+        "--stop-after", type=int, default=0, help="stop after this many differences (0: never)"
+    )
     args = parser.parse_args()
     if args.show:
         for seed in range(args.seed, args.seed + args.count):
@@ -77,7 +85,11 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
     start = time.monotonic()
     busy = 0.0
     done = differing = 0
-    print(f"{args.count} programs from seed {args.seed}, eager against {default_compiler()}, backend {args.backend}", flush=True)
+    print(
+        f"{args.count} programs from seed {args.seed}: eager against {default_compiler()}, "
+        f"backend {args.backend}",
+        flush=True,
+    )
     for seed in range(args.seed, args.seed + args.count):
         if args.minutes and time.monotonic() - start > 60 * args.minutes:
             break
@@ -96,7 +108,9 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
         differing += 1
         print(f"seed {seed}: {_line(verdict)}", flush=True)
         if not args.no_shrink:
-            source = shrink(source, lambda s, v=verdict: client.judge(s).signature == v.signature, tries=args.tries)
+            source = shrink(
+                source, lambda s, v=verdict: client.judge(s).signature == v.signature, tries=args.tries
+            )
             verdict = client.judge(source)
         _report(seed, source, verdict, args)
         if args.stop_after and differing >= args.stop_after:
@@ -105,8 +119,9 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
     valid = max(1, done - totals["invalid"])
     print(
         f"{done} programs, {differing} differ ({100 * differing / valid:.1f}%), {totals['invalid']} invalid, "
-        f"{totals['timeout']} timeouts, {totals['crash']} crashes; {100 * totals['with a graph'] / valid:.0f}% captured a graph, "
-        f"{totals['operations']} operations, {totals['raising calls']} of {totals['calls']} calls raise; {rate:.1f} programs/s"
+        f"{totals['timeout']} timeouts, {totals['crash']} crashes; "
+        f"{100 * totals['with a graph'] / valid:.0f}% captured a graph, {totals['operations']} operations, "
+        f"{totals['raising calls']} of {totals['calls']} calls raise; {rate:.1f} programs/s"
     )
     return min(differing, 100)
 
@@ -115,7 +130,8 @@ def _line(verdict: Verdict) -> str:
     if verdict.status == "same":
         return f"same, {verdict.graphs} graphs"
     note = f" | {verdict.notes[0]}" if verdict.notes else ""
-    return f"{verdict.status} at {verdict.where or '?'}: eager {verdict.eager[:200]}; compiled {verdict.compiled[:200]}{note[:300]}"
+    said = f"eager {verdict.eager[:200]}; compiled {verdict.compiled[:200]}{note[:300]}"
+    return f"{verdict.status} at {verdict.where or '?'}: {said}"
 
 
 def _report(seed: int, source: str, verdict: Verdict, args: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
 """Runs one program eagerly and compiled, and says where the two part.
 
-A program is the source of a module with `make()`, which returns the callable under test, and `calls()`, which returns
-a list of (args, kwargs).  The source is executed twice, in two modules with code objects of their own, so that the two
-runs share nothing: arguments, globals, classes and defaults are equal copies.
+A program is the source of a module with `make()`, which returns the callable under test, and `calls()`,
+which returns a list of (args, kwargs). The source is executed twice, in two modules with code objects of
+their own, so that the two runs share nothing: arguments, globals, classes and defaults are equal copies.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Verdict:
 
 
 def _kind(where: str, eager: Any, compiled: Any, raised: tuple[str, str]) -> str:
-    """What sort of difference this is: where it shows, what sort of values part, which exceptions were raised."""
+    """The sort of a difference: where it shows, which sorts of values part, which exceptions rise."""
     place = where.split()[2] if where.startswith("call ") and len(where.split()) > 2 else where
     sorts = [token[0] if isinstance(token, tuple) else type(token).__name__ for token in (eager, compiled)]
     if any(raised):
@@ -77,7 +77,7 @@ class CountingBackend:
 
 
 def load_compiler(spec: str) -> tuple[Compiler, Callable[[], None]]:
-    """The compiler named `pkg.module:attr`, and what resets it between programs.  `identity` runs eager twice."""
+    """The compiler named `pkg.module:attr`, and what resets it.  `identity` runs eager twice."""
     if spec == "identity":
         return (lambda fn, **_: fn), (lambda: None)
     module_name, _, attribute = spec.partition(":")
@@ -212,7 +212,9 @@ def _reset_modes() -> None:
     torch.set_default_dtype(torch.float32)
 
 
-def judge(source: str, compiler: Compiler, reset: Callable[[], None], *, seconds: float = 10.0, **options: Any) -> Verdict:
+def judge(
+    source: str, compiler: Compiler, reset: Callable[[], None], *, seconds: float = 10.0, **options: Any
+) -> Verdict:
     """Eager against compiled, over all calls of a program."""
     verdict = Verdict("same")
     lax = bool(options.pop("lax", False))
@@ -229,11 +231,15 @@ def judge(source: str, compiler: Compiler, reset: Callable[[], None], *, seconds
         reset()
         try:
             with _alarm(seconds):
-                compiled, raised_compiled = observe(source, "program", lambda fn: compiler(fn, **options), lax=lax)
+                compiled, raised_compiled = observe(
+                    source, "program", lambda fn: compiler(fn, **options), lax=lax
+                )
         except ProgramTimeout:
             return Verdict("timeout", compiled=f"no end within {seconds} s", calls=len(raised))
         except BaseException as error:  # noqa: BLE001 - an exception outside the calls is a difference
-            return Verdict("differs", "outside the calls", "nothing raised", f"{type(error).__name__}: {error}"[:600])
+            return Verdict(
+                "differs", "outside the calls", "nothing raised", f"{type(error).__name__}: {error}"[:600]
+            )
         if isinstance(backend, CountingBackend):
             verdict.graphs, verdict.ops = backend.graphs, backend.ops
         for a, b, *errors in zip(eager, compiled, raised, raised_compiled, strict=True):

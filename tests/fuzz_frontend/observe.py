@@ -1,8 +1,8 @@
 """Turns everything a program can show into a flat list of (path, token) pairs that can be compared.
 
-One walk covers results, arguments, globals, classes, defaults and closures together, so that *aliasing* is part of
-what is compared: the second visit of an object says which earlier visit it is.  Two runs that are equal give equal
-lists.  Knows nothing of compilers or of how programs are made.
+One walk covers results, arguments, globals, classes, defaults and closures together, so that *aliasing* is
+part of what is compared: the second visit of an object says which earlier visit it is. Two runs that are
+equal give equal lists. Knows nothing of compilers or of how programs are made.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ _ORDERED_VIEWS = tuple(type(getattr(collections.OrderedDict(), n)()) for n in ("
 _ITERATORS = (
     type(iter([])), type(iter(())), type(iter({})), type(iter({}.values())), type(iter({}.items())),
     type(iter(range(1))), type(iter(set())), type(iter("")), type(reversed([])), zip, map, filter, enumerate,
-    itertools.count, itertools.chain, itertools.islice, itertools.cycle, itertools.repeat, itertools.accumulate,
+    itertools.count,
+    itertools.chain, itertools.islice, itertools.cycle, itertools.repeat, itertools.accumulate,
     itertools.product, itertools.permutations, itertools.combinations, itertools.starmap, itertools.takewhile,
     itertools.dropwhile, itertools.groupby, itertools.zip_longest, itertools.pairwise,
 )  # fmt: skip
 _CLASS_NOISE = {
-    "__module__", "__dict__", "__weakref__", "__doc__", "__annotations__", "__static_attributes__", "__qualname__",
-    "__firstlineno__", "__abstractmethods__", "_abc_impl", "__annotate__", "__annotate_func__", "__annotations_cache__",
+    "__module__", "__dict__", "__weakref__", "__doc__", "__annotations__", "__static_attributes__",
+    "__qualname__",
+    "__firstlineno__", "__abstractmethods__", "_abc_impl", "__annotate__", "__annotate_func__",
+    "__annotations_cache__",
     "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__", "__classdictcell__",
 }  # fmt: skip
 _MODULE_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
@@ -68,7 +71,7 @@ class Walker:
         elif kind in _TORCH_ATOMS:
             emit((path, (kind.__name__, str(value))))
         elif kind is tuple:
-            # Tuples have no identity worth comparing: they cannot change, and constant folding shares them freely.
+            # A tuple's identity is not compared: it cannot change, and constant folding shares it freely.
             emit((path, ("tuple", len(value))))
             for i, item in enumerate(value):
                 self.walk(f"{path}[{i}]", item)
@@ -153,7 +156,9 @@ class Walker:
         entries: list[tuple[str, Trace]] = []
         for item in value:
             if isinstance(item, torch.Tensor) or type(item).__hash__ is object.__hash__:
-                entries.append((self._name(type(item)), []))  # hashed by address: no stable order, so only counted
+                entries.append(
+                    (self._name(type(item)), [])
+                )  # hashed by address: no stable order, so only counted
                 continue
             inner = Walker(self.home, lax=self.lax)
             inner.walk("", item)
@@ -182,7 +187,9 @@ class Walker:
             return
         try:
             items = list(itertools.islice(value, 6))
-        except Exception as error:  # the iterator is the program's own code: whatever it raises is an observation
+        except (
+            Exception
+        ) as error:  # the iterator is the program's own code: whatever it raises is an observation
             self.exception(path + " drained", error)
         else:
             self.walk(path + " drained", tuple(items))
@@ -223,7 +230,9 @@ class Walker:
         for base in cls.__bases__:
             self.walk(path + " base", base)
         for name, item in sorted(vars(cls).items()):
-            if name in _CLASS_NOISE or isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType)):
+            if name in _CLASS_NOISE or isinstance(
+                item, (types.MemberDescriptorType, types.GetSetDescriptorType)
+            ):
                 continue
             if isinstance(item, (staticmethod, classmethod)):
                 item = item.__func__
@@ -281,7 +290,7 @@ def _short(key: Any) -> str:
 
 
 def first_difference(eager: Trace, other: Trace) -> tuple[str, Any, Any] | None:
-    """The first place at which two traces part: (path, eager's token, the other's), or None when they are equal."""
+    """Where two traces part first: (path, eager's token, the other's), or None when they are equal."""
     for (path_a, a), (path_b, b) in zip(eager, other, strict=False):
         if path_a != path_b:
             return path_a, a, f"{path_b}: {b}"

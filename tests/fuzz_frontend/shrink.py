@@ -1,7 +1,8 @@
 """Makes a program that differs smaller while it goes on differing in the same way.
 
-Works on the syntax tree: drops statements (in halving runs), lifts the bodies of compound statements, drops calls and
-list elements, replaces expressions by their parts.  Asks a predicate about every candidate, within a budget.
+Works on the syntax tree: drops statements (in halving runs), lifts the bodies of compound statements, drops
+calls and list elements, replaces expressions by their parts. Asks a predicate about every candidate, within
+a budget.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ Predicate = Callable[[str], bool]
 
 
 def shrink(source: str, holds: Predicate, *, tries: int = 400, seconds: float = 120.0) -> str:
-    """The smallest program found for which `holds` is true.  Every step is checked; the result always holds."""
+    """The smallest program found for which `holds` is true; every step was checked."""
     return _Shrinker(source, holds, tries, seconds).run()
 
 
@@ -100,7 +101,12 @@ class _Shrinker:
         index = 0
         while not self._spent():
             tree = ast.parse(self.best)
-            sites = [(body, i) for _, body in _bodies(tree) for i, s in enumerate(body) if hasattr(s, "body") or isinstance(s, ast.Match)]
+            sites = [
+                (body, i)
+                for _, body in _bodies(tree)
+                for i, s in enumerate(body)
+                if hasattr(s, "body") or isinstance(s, ast.Match)
+            ]
             if index >= len(sites):
                 return gain
             body, i = sites[index]
@@ -130,7 +136,7 @@ class _Shrinker:
         return gain
 
     def _expressions(self) -> bool:
-        """Replaces expressions by one of their parts or a literal; drops elements of displays and arguments."""
+        """Replaces expressions by a part or a literal; drops elements of displays and arguments."""
         gain = False
         index = 0
         while not self._spent():
@@ -148,7 +154,11 @@ class _Shrinker:
                     done = gain = True
                     break
                 _set(parent, field, position, node)
-            if not done and position is not None and (field in ("elts", "args", "keywords", "values", "comparators", "decorator_list")):
+            if (
+                not done
+                and position is not None
+                and (field in ("elts", "args", "keywords", "values", "comparators", "decorator_list"))
+            ):
                 if isinstance(parent, (ast.List, ast.Tuple, ast.Set, ast.Call)) and len(holder) > 0:
                     kept = list(holder)
                     del holder[position]
@@ -217,7 +227,9 @@ def _expression_sites(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]
 
 
 def _replacements(node: ast.AST) -> list[ast.AST]:
-    if isinstance(node, (ast.Constant, ast.Name, ast.keyword)) or isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+    if isinstance(node, (ast.Constant, ast.Name, ast.keyword)) or isinstance(
+        getattr(node, "ctx", None), (ast.Store, ast.Del)
+    ):
         return []
     parts: list[ast.AST] = []
     for child in ast.iter_child_nodes(node):

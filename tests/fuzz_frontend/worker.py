@@ -1,7 +1,7 @@
 """A worker process that judges programs, and the client that feeds it and starts another when it dies.
 
-Programs come and verdicts go over pipes of their own, so a program may print, close its standard streams or crash the
-interpreter without harm to the fuzzer.
+Programs come and verdicts go over pipes of their own, so a program may print, close its standard streams or
+crash the interpreter without harm to the fuzzer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def serve(read_fd: int, write_fd: int) -> None:
         for line in requests:
             request = json.loads(line)
             start = time.perf_counter()
-            verdict = judge(request["source"], compiler, reset, seconds=request["seconds"], **request["options"])
+            verdict = judge(
+                request["source"], compiler, reset, seconds=request["seconds"], **request["options"]
+            )
             verdict.seconds = time.perf_counter() - start
             answers.write(json.dumps(dataclasses.asdict(verdict)) + "\n")
             answers.flush()

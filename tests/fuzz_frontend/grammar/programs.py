@@ -6,7 +6,16 @@ import random
 import warnings
 from collections.abc import Callable
 
-from tests.fuzz_frontend.grammar import functions, objects, values  # noqa: F401 - they register their templates
+from tests.fuzz_frontend.grammar import (  # noqa: F401 - they register their templates
+    blocks,
+    breaks,
+    classes,
+    containers,
+    functions,
+    generators,
+    tensors,
+    values,
+)
 from tests.fuzz_frontend.grammar.core import IDIOMS, Generator, Scope, indent
 
 PREAMBLE = """\
@@ -19,7 +28,12 @@ import torch.nn.functional as F
 _TENSORS = {
     1: ["torch.zeros(1)", "torch.ones(1)", "torch.tensor([-2.0])"],
     2: ["torch.ones(2)", "torch.tensor([2.0, float('nan')])", "torch.tensor([-1.0, 4.0])"],
-    3: ["torch.arange(3.0)", "torch.full((3,), 2.0)", "torch.tensor([0.5, -1.0, 3.0])", "torch.linspace(-1, 1, 3)"],
+    3: [
+        "torch.arange(3.0)",
+        "torch.full((3,), 2.0)",
+        "torch.tensor([0.5, -1.0, 3.0])",
+        "torch.linspace(-1, 1, 3)",
+    ],
     4: ["torch.arange(4.0) - 1.5", "torch.ones(4)"],
     5: ["torch.linspace(-1, 1, 5)", "torch.zeros(5)"],
 }
@@ -98,7 +112,11 @@ class _Signature:
         for name, kind in self.parameters:
             if kind in ("i", "f", "s", "b") and self.g.rng.random() < 0.12:
                 defaulted = True
-            parts.append(f"{name}={self.g.rng.choice(_VALUES[kind])}" if defaulted and kind != "t" else name + ("=None" if defaulted else ""))
+            parts.append(
+                f"{name}={self.g.rng.choice(_VALUES[kind])}"
+                if defaulted and kind != "t"
+                else name + ("=None" if defaulted else "")
+            )
         return ", ".join(parts)
 
     def calls(self) -> str:
@@ -106,25 +124,29 @@ class _Signature:
         rng = self.g.rng
         count = rng.choice([1, 2, 2, 3, 3, 4])
         size = rng.choice(list(_TENSORS))
-        self.sizes = [size] * count if rng.random() < 0.55 else [rng.choice(list(_TENSORS)) for _ in range(count)]
+        self.sizes = (
+            [size] * count if rng.random() < 0.55 else [rng.choice(list(_TENSORS)) for _ in range(count)]
+        )
         shared: list[str] = []
         columns: list[list[str]] = []
         for _name, kind in self.parameters:
             columns.append(self._column(kind, count, shared))
         rows = []
         for k in range(count):
-            values = [column[k] for column in columns]
+            given = [column[k] for column in columns]
             keyword = ""
-            if rng.random() < 0.15 and len(values) > 1:
-                keyword = f"{self.parameters[-1][0]!r}: {values.pop()}"
-            rows.append(f"        (({', '.join(values)},), {{{keyword}}}),")
+            if rng.random() < 0.15 and len(given) > 1:
+                keyword = f"{self.parameters[-1][0]!r}: {given.pop()}"
+            rows.append(f"        (({', '.join(given)},), {{{keyword}}}),")
         return "\n".join(["def calls():", *indent(shared), "    return [", *rows, "    ]"])
 
     def _column(self, kind: str, count: int, shared: list[str]) -> list[str]:
         rng = self.g.rng
         if kind == "t":
             return self._tensors(count, shared)
-        mode = rng.choices(["same", "vary", "retype", "shared"], [3, 5, 0.5, 1.5 if kind not in "ifbs" else 0])[0]
+        mode = rng.choices(
+            ["same", "vary", "retype", "shared"], [3, 5, 0.5, 1.5 if kind not in "ifbs" else 0]
+        )[0]
         if mode == "vary":
             return [rng.choice(_VALUES[kind]) for _ in range(count)]
         if mode == "retype":
@@ -140,22 +162,34 @@ class _Signature:
     def _tensors(self, count: int, shared: list[str]) -> list[str]:
         rng = self.g.rng
         mode = rng.choices(["plain", "shared", "grad", "two", "dtype", "any"], [10, 2, 0.8, 0.6, 0.3, 0.4])[0]
-        values = [rng.choice(_TENSORS[size]) for size in self.sizes]
+        made = [rng.choice(_TENSORS[size]) for size in self.sizes]
         if mode == "any":
             return [rng.choice(_TENSORS[rng.choice(list(_TENSORS))]) for _ in range(count)]
         if mode == "shared":
             if shared and rng.random() < 0.5 and " = torch" in shared[0]:
                 return [shared[0].split(" ")[0] + rng.choice(["", "", "[:2]", ".view(-1)"])] * count
             name = self.g.fresh("shared")
-            shared.append(f"{name} = {values[0]}")
+            shared.append(f"{name} = {made[0]}")
             return [name] * count
         if mode == "grad":
-            return [f"{value}.requires_grad_()" for value in values]
+            return [f"{value}.requires_grad_()" for value in made]
         if mode == "two":
-            return [rng.choice(["torch.ones(2, 2)", "torch.arange(6.0).reshape(2, 3)", "torch.arange(6.0).reshape(3, 2).t()"])] * count
+            return [
+                rng.choice(
+                    [
+                        "torch.ones(2, 2)",
+                        "torch.arange(6.0).reshape(2, 3)",
+                        "torch.arange(6.0).reshape(3, 2).t()",
+                    ]
+                )
+            ] * count
         if mode == "dtype":
-            return [rng.choice(["torch.arange(3)", "torch.ones(2, dtype=torch.float64)", "torch.tensor([True, False])"])] * count
-        return [values[0]] * count if self.sizes == [self.sizes[0]] * count and rng.random() < 0.6 else values
+            return [
+                rng.choice(
+                    ["torch.arange(3)", "torch.ones(2, dtype=torch.float64)", "torch.tensor([True, False])"]
+                )
+            ] * count
+        return [made[0]] * count if self.sizes == [self.sizes[0]] * count and rng.random() < 0.6 else made
 
 
 def _returned(g: Generator, s: Scope) -> str:
@@ -256,7 +290,10 @@ def _module(g: Generator) -> str:
             lambda: [f"self.training = {g.expr(s, 'b')}"], lambda: g.statement(s),
         ])()  # fmt: skip
     shown = [n for n in s.names if not n.startswith("self")]
-    lines.append(f"return self.lin({g.expr(s, 't')} * torch.ones(2)), " + ", ".join(rng.sample(shown, min(3, len(shown)))))
+    lines.append(
+        f"return self.lin({g.expr(s, 't')} * torch.ones(2)), "
+        + ", ".join(rng.sample(shown, min(3, len(shown))))
+    )
     lines = [line for line in lines if not line.startswith("del self")]
     text = "\n".join([
         "class Net(torch.nn.Module):", "    def __init__(self):", "        super().__init__()", "        self.count, self.log, self.scale, self.cache = 0, [], 1.5, {}",
@@ -310,7 +347,11 @@ def _helpers(g: Generator) -> str:
         if names and rng.random() < 0.7:
             lines.append(f"a = {rng.choice(names)}(a, c, zs)")
         out = rng.choice(["a", g.expr(inner, "t"), g.expr(inner, "t")])
-        head = f"def helper{k}(a, c{rng.choice(['', '=2'])}, zs=())" if rng.random() < 0.3 else f"def helper{k}(a, c, zs)"
+        head = (
+            f"def helper{k}(a, c{rng.choice(['', '=2'])}, zs=())"
+            if rng.random() < 0.3
+            else f"def helper{k}(a, c, zs)"
+        )
         g.defs.append("\n".join([head + ":", *indent([*lines, f"return {out}"])]))
         names.append(f"helper{k}")
     sig = _Signature(g)
@@ -320,7 +361,11 @@ def _helpers(g: Generator) -> str:
     for name in names:
         r = g.fresh("h")
         call = f"{r} = {name}({g.expr(s, 't')}, {g.expr(s, 'i')}, {g.expr(s, 'li')})"
-        body += [call] if rng.random() < 0.7 else ["try:", f"    {call}", "except Exception as e:", f"    {r} = torch.ones(1) * len(e.args)"]
+        body += (
+            [call]
+            if rng.random() < 0.7
+            else ["try:", f"    {call}", "except Exception as e:", f"    {r} = torch.ones(1) * len(e.args)"]
+        )
         s.names[r] = "t"
     body += g.statement(s)
     body.append(_returned(g, s))
@@ -335,12 +380,22 @@ def _wrapped(g: Generator) -> str:
     makes: list[Callable[[], str]] = [
         lambda: "def make():\n    return functools.partial(f)",
         lambda: "def make():\n    return lambda *a, **k: f(*a, **k)",
-        lambda: "def outer(*a, **k):\n    first = f(*a, **k)\n    return first, f(*a, **k)\ndef make():\n    return outer",
-        lambda: "def outer(*a, **k):\n    try:\n        return f(*a, **k)\n    except Exception as e:\n        return e\ndef make():\n    return outer",
+        lambda: (
+            "def outer(*a, **k):\n    first = f(*a, **k)\n    return first, f(*a, **k)\ndef make():\n    return outer"
+        ),
+        lambda: (
+            "def outer(*a, **k):\n    try:\n        return f(*a, **k)\n    except Exception as e:\n        return e\ndef make():\n    return outer"
+        ),
         lambda: "class Box:\n    run = staticmethod(f)\ndef make():\n    return Box.run",
-        lambda: "def deco(fn):\n    @functools.wraps(fn)\n    def run(*a, **k):\n        return [fn(*a, **k)]\n    return run\nf = deco(f)\ndef make():\n    return f",
-        lambda: "def outer(*a, **k):\n    with torch.no_grad():\n        return f(*a, **k)\ndef make():\n    return outer",
-        lambda: "def outer(*a, **k):\n    return [f(*a, **k) for _ in range(2)]\ndef make():\n    return outer",
+        lambda: (
+            "def deco(fn):\n    @functools.wraps(fn)\n    def run(*a, **k):\n        return [fn(*a, **k)]\n    return run\nf = deco(f)\ndef make():\n    return f"
+        ),
+        lambda: (
+            "def outer(*a, **k):\n    with torch.no_grad():\n        return f(*a, **k)\ndef make():\n    return outer"
+        ),
+        lambda: (
+            "def outer(*a, **k):\n    return [f(*a, **k) for _ in range(2)]\ndef make():\n    return outer"
+        ),
     ]
     body = _body(g, sig.scope, rng.choice([1, 2, 3]))
     f = "\n".join([f"def f({sig.text()}):", *indent(body)])

@@ -28,7 +28,15 @@ _MUTATIONS = [
 
 _EXCEPTIONS = ["ValueError", "TypeError", "KeyError", "IndexError", "ZeroDivisionError", "AttributeError", "RuntimeError",
                "LookupError", "ArithmeticError", "Exception", "(KeyError, ValueError)", "StopIteration", "AssertionError"]  # fmt: skip
-_RAISED = ["ValueError", "KeyError", "RuntimeError", "IndexError", "TypeError", "StopIteration", "AssertionError"]
+_RAISED = [
+    "ValueError",
+    "KeyError",
+    "RuntimeError",
+    "IndexError",
+    "TypeError",
+    "StopIteration",
+    "AssertionError",
+]
 _PRINTS = ["print(<s>)", "print('at', <ai>)", "print(<i>, <f>, sep='|')", "print(<s>, end='')", "print(<x>.shape)",
            "print(<li>)", "print(<x>)", "print()"]  # fmt: skip
 _BREAKS = ["$n = <x>.sum().item()", "$n = zlib.crc32(<s>.encode())", "$n = json.dumps(<li>)", "$n = struct.pack('<b', 1)",
@@ -90,7 +98,9 @@ def mutate(g: Generator, s: Scope) -> list[str]:
             continue
         template = template.removeprefix("! ")
         names = s.of(kind)
-        if ("|=" in template or "+=" in template or "*=" in template or "-=" in template) and "[" not in template.split("=")[0]:
+        if (
+            "|=" in template or "+=" in template or "*=" in template or "-=" in template
+        ) and "[" not in template.split("=")[0]:
             names = _writable(g, s, kind)
         if names:
             return [g.fill(template.replace("{v}", g.rng.choice(names)), s)]
@@ -220,7 +230,12 @@ def while_loop(g: Generator, s: Scope) -> list[str]:
     inner = s.child(in_loop=True)
     inner.names[k] = "i"
     inner.readonly.add(k)
-    lines = [f"{k} = {g.rng.choice(['0', '1'])}", f"while {k} < {g.rng.choice(['3', '2', '4'])}:", f"    {k} += 1", *indent(g.block(inner))]
+    lines = [
+        f"{k} = {g.rng.choice(['0', '1'])}",
+        f"while {k} < {g.rng.choice(['3', '2', '4'])}:",
+        f"    {k} += 1",
+        *indent(g.block(inner)),
+    ]
     if g.rng.random() < 0.2:
         lines += ["else:", *indent(g.block(s.child(in_loop=s.in_loop)))]
     s.names[k] = "i"
@@ -249,7 +264,11 @@ def try_except(g: Generator, s: Scope) -> list[str]:
         name = g.fresh("said")
         s.names[name] = "o"
         lines.insert(0, f"{name} = None")
-        lines += [f"except {g.rng.choice(_EXCEPTIONS)} as {e}:", f"    {name} = {said}", *indent(g.block(handler))]
+        lines += [
+            f"except {g.rng.choice(_EXCEPTIONS)} as {e}:",
+            f"    {name} = {said}",
+            *indent(g.block(handler)),
+        ]
     else:
         lines += [f"except {g.rng.choice(_EXCEPTIONS)}:", *indent(g.block(handler))]
     if g.rng.random() < 0.6:
@@ -317,7 +336,9 @@ def local_function(g: Generator, s: Scope) -> list[str]:
         head.append(f"{stolen} = {g.expr(s, s.names[stolen])}")
     body = g.block(inner)
     out = g.rng.choice(["t", "i", "li", "o"])
-    default = g.rng.choice(["", f"={g.expr(s, kind)}", f", *rest, extra={g.expr(s, 'i')}", "", f", k={g.expr(s, 'i')}"])
+    default = g.rng.choice(
+        ["", f"={g.expr(s, kind)}", f", *rest, extra={g.expr(s, 'i')}", "", f", k={g.expr(s, 'i')}"]
+    )
     lines = [f"def {name}({parameter}{default}):", *indent([*head, *body, f"return {g.expr(inner, out)}"])]
     result = g.fresh("r")
     lines += [f"{result} = {name}({g.expr(s, kind)})"]

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from tests.fuzz_frontend.grammar.core import expressions
 
-expressions("t", """
+expressions(
+    "t",
+    """
 <t> + <t>
 <t> * <t>
 <t> - <t>
@@ -77,9 +79,12 @@ torch.ones(1) * <i>
 <t>.add(<i>).mul(<i>)
 max(<x>.unbind(0), default=<t>)
 (w0 := <t>)
-""")
+""",
+)
 
-expressions("i", """
+expressions(
+    "i",
+    """
 <ci>
 <i> + <i>
 <i> * <i>
@@ -169,9 +174,12 @@ collections.Counter(<li>)[<i>]
 hash(<ci>)
 int(True)
 ! int('12', <ci> % 3 + 8)
-""")
+""",
+)
 
-expressions("f", """
+expressions(
+    "f",
+    """
 <cf>
 <f> + <i>
 <f> * <f>
@@ -206,9 +214,12 @@ float(str(<f>))
 divmod(<f>, 2)[1]
 math.floor(<f>) + 0.5
 operator.truediv(<i>, 2)
-""")
+""",
+)
 
-expressions("b", """
+expressions(
+    "b",
+    """
 <i> > <i>
 <i> == <i>
 <i> <= <f>
@@ -278,9 +289,12 @@ bool(<o> is True)
 <di>.keys() == <di>.keys()
 <si>.isdisjoint(<li>)
 1 in {1.0: 2}
-""")
+""",
+)
 
-expressions("s", """
+expressions(
+    "s",
+    """
 <cs>
 str(<i>)
 str(<f>)
@@ -348,9 +362,12 @@ str(None)
 (lambda *p: '/'.join(p))(*<ls>)
 str(<i>).rjust(3, '0')
 <i> and 'yes' or 'no'
-""")
+""",
+)
 
-expressions("li", """
+expressions(
+    "li",
+    """
 [<i>, <i>]
 [<i>]
 list(range(<ci>))
@@ -417,9 +434,12 @@ list((<i>, <i>))
 list(divmod(<i>, 3))
 [*range(<ci>), <i>]
 [int(c) for c in str(abs(<i>))]
-""")
+""",
+)
 
-expressions("ti", """
+expressions(
+    "ti",
+    """
 (<i>, <i>)
 (<i>,)
 tuple(<li>)
@@ -436,9 +456,12 @@ tuple(range(<ci>))
 tuple(reversed(<ti>))
 ! tuple(enumerate(<li>))
 ()
-""")
+""",
+)
 
-expressions("lt", """
+expressions(
+    "lt",
+    """
 [<t>, <t>]
 [<t>]
 [e * 2 for e in <lt>]
@@ -455,9 +478,12 @@ list(torch.split(<x>, 1))
 [a * b for a, b in zip(<lt>, <li>)]
 sorted(<lt>, key=lambda q: -q.numel())
 [torch.ones(1) * e for e in <ti>]
-""")
+""",
+)
 
-expressions("ls", """
+expressions(
+    "ls",
+    """
 [<s>, <s>]
 [<s>]
 <s>.split('b')
@@ -473,9 +499,12 @@ sorted(<ls>, key=len)
 <s>.splitlines()
 list(map(str, <li>))
 list(sorted(<di>.keys()))
-""")
+""",
+)
 
-expressions("di", """
+expressions(
+    "di",
+    """
 {'a': <i>}
 {'a': <i>, 'b': <i>}
 {<key>: <i>, <key>: <i>}
@@ -496,9 +525,12 @@ dict(collections.Counter(<s>))
 dict(collections.OrderedDict(a=<i>))
 {k: v for k, v in <di>.items() if v > <ai>}
 copy.copy(<di>)
-""")
+""",
+)
 
-expressions("dt", """
+expressions(
+    "dt",
+    """
 {'a': <t>}
 {'a': <t>, 'b': <t>}
 {k: v * 2 for k, v in <dt>.items()}
@@ -507,9 +539,12 @@ dict(zip('ab', <lt>))
 dict(k=<t>)
 <dt> | {'b': <t>}
 {k: <t> for k in <ls>}
-""")
+""",
+)
 
-expressions("si", """
+expressions(
+    "si",
+    """
 {<i>, <i>}
 set(<li>)
 {e % 3 for e in <li>}
@@ -524,4 +559,5 @@ set(<ti>)
 <si>.union(<li>, [<i>])
 set(<di>.values())
 <si>.copy()
-""")
+""",
+)
