@@ -13,13 +13,16 @@
 //! ```
 pub mod adapt;
 pub mod assemble;
+pub mod churn;
 pub mod code;
 pub mod disasm;
 pub mod edit;
 pub mod emit;
 pub mod error;
 pub mod exntable;
+pub mod glue;
 pub mod inst;
+pub mod instrument;
 pub mod layout;
 pub mod linetable;
 pub mod location;

@@ -1,5 +1,9 @@
-//! Programs for property tests.
-#![allow(dead_code)]
+//! Programs for property tests, and code objects of real compilers.
+#![allow(dead_code, unused_imports)]
+#[path = "../../benches/common/corpus.rs"]
+mod corpus;
+
+pub use corpus::{Corpus, Record};
 use proptest::prelude::*;
 use pydynamo_assembler::code::{Assembled, CodeMeta, Program, RawCode, Region, RegionDepth};
 use pydynamo_assembler::inst::{Inst, NO_INDEX};
@@ -89,4 +93,10 @@ pub fn program(version: Version, seeds: &[Seed]) -> Program {
         lasti: i == 1,
     });
     Program { insts, regions: regions.collect() }
+}
+
+/// The fixtures of all versions.
+pub fn corpora() -> Vec<Corpus> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
+    Version::ALL.map(|version| Corpus::load(&format!("{folder}/sample-3.{}.bin", version.minor()))).into()
 }
