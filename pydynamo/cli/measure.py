@@ -23,12 +23,7 @@ from pydynamo import bytecode
 from pydynamo.cli import corpus
 
 # Large modules of the standard library that every supported version has.
-MODULES = (
-    "_pydecimal _pydatetime _pyio argparse ast asyncio.base_events asyncio.streams collections configparser copy "
-    "dataclasses decimal difflib doctest email.message enum fractions functools http.client inspect json.decoder logging "
-    "os pdb pickle pickletools pydoc random shutil socket ssl statistics string subprocess tarfile tempfile textwrap "
-    "threading tokenize traceback typing unittest.mock urllib.parse urllib.request uuid weakref xml.etree.ElementTree zipfile"
-).split()
+MODULES = ["_pydecimal", "_pydatetime", "_pyio", "argparse", "ast", "asyncio.base_events", "asyncio.streams", "collections", "configparser", "copy", "dataclasses", "decimal", "difflib", "doctest", "email.message", "enum", "fractions", "functools", "http.client", "inspect", "json.decoder", "logging", "os", "pdb", "pickle", "pickletools", "pydoc", "random", "shutil", "socket", "ssl", "statistics", "string", "subprocess", "tarfile", "tempfile", "textwrap", "threading", "tokenize", "traceback", "typing", "unittest.mock", "urllib.parse", "urllib.request", "uuid", "weakref", "xml.etree.ElementTree", "zipfile"]
 
 Assembler = Callable[[types.CodeType], object]
 

@@ -109,9 +109,10 @@ def blocks_of(instructions: Sequence[Any]) -> list[list[Any]]:
     body = first_body_index(instructions)
     for index, instruction in enumerate(instructions):
         previous = instructions[index - 1] if index else None
-        begins = id(instruction) in starts or (previous is not None and ends_block(previous))
-        if previous is not None and begins and index >= body and not (id(instruction) not in starts and glued(previous, instruction)):
-            blocks.append([])
+        is_target = id(instruction) in starts
+        if previous is not None and index >= body:
+            if is_target or (ends_block(previous) and not glued(previous, instruction)):
+                blocks.append([])
         blocks[-1].append(instruction)
     return blocks
 
