@@ -224,9 +224,7 @@ def _memory_of(size: int) -> None:
     bytecode.transform_code_object(code, measure.leave_alone)
     peaks.append(_peak())
     print(
-        json.dumps(
-            {"compiled": peaks[0], "roundtrip_adds": peaks[1] - peaks[0], "transform_adds": peaks[2] - peaks[0]}
-        )
+        json.dumps({"compiled": peaks[0], "roundtrip_adds": peaks[1] - peaks[0], "transform_adds": peaks[2] - peaks[0]})
     )
 
 
@@ -267,9 +265,7 @@ def main() -> None:
     out = Console(highlight=False, width=130)
     say = Console(stderr=True)
     say.print(f"[dim]CPython {platform.python_version()}: the standard library")
-    results = measure.run(
-        measure.sample(200 if options.quick else None), 3, lambda name: say.print(f"[dim]  {name}")
-    )
+    results = measure.run(measure.sample(200 if options.quick else None), 3, lambda name: say.print(f"[dim]  {name}"))
     bench.show(results)
     sizes = SIZES[:-2] if options.quick else SIZES
     say.print("[dim]by size")

@@ -47,13 +47,16 @@ def _times(ratio: float | None) -> str:
 
 @click.command("bench")
 @click.option("--limit", type=click.IntRange(min=1), default=1000, show_default=True, help="How many code objects.")
-@click.option("--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="The best of so many runs counts.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=3, show_default=True, help="The best of so many runs counts."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(limit: int, repeats: int, as_json: bool) -> None:
     """Measure, on this machine and interpreter, what it costs to take a code object apart and put it together again:
     pydynamo against torch's assembler and `bytecode` (where installed), `dis`, and CPython's own compile()."""
     sample = measure.sample(limit)
     with terminal.progress("measuring", 9) as (bar, task):
+
         def step(name: str) -> None:
             bar.update(task, advance=1, now=name)
 

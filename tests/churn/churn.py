@@ -268,8 +268,6 @@ class _Finder(importlib.abc.MetaPathFinder):
 def install(prefixes: tuple[str, ...], mode: str, seed: int) -> dict[str, int]:
     """Churns every module imported from now on whose top-level package is named; returns live counts."""
     counts = {"code_objects": 0}
-    loader = type(
-        "ChurningLoader", (_Loader,), {"rewrite": staticmethod(transformation(mode, seed)), "counts": counts}
-    )
+    loader = type("ChurningLoader", (_Loader,), {"rewrite": staticmethod(transformation(mode, seed)), "counts": counts})
     sys.meta_path.insert(0, _Finder(prefixes, loader))
     return counts

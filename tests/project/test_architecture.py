@@ -77,7 +77,11 @@ def test_nothing_below_knows_the_command_line() -> None:
 def modules_after(statement: str) -> set[str]:
     """Names of the top-level packages loaded in a fresh interpreter once the statement has run."""
     code = f"{statement}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
-    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT).stdout.split())
+    return set(
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+        ).stdout.split()
+    )
 
 
 LIGHT = ["pydynamo", *(f"pydynamo.{part}" for part in ("errors", "bytecode", "eval_frame") if sources(part))]
