@@ -71,5 +71,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except BrokenPipeError:
         # The reader went away (`pydynamo dis json | head`): that is no error, and Python must not complain at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         sys.exit(0)

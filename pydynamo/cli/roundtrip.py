@@ -81,7 +81,10 @@ def show(report: Report) -> None:
     """The report as a table, with the first places of each kind of difference below it."""
     out = terminal.console()
     rows = terminal.table("result", "code objects", "share", title=f"roundtrip on CPython {report.python}")
-    share = lambda count: f"{100 * count / max(report.code_objects, 1):.3f}%"  # noqa: E731
+
+    def share(count: int) -> str:
+        return f"{100 * count / max(report.code_objects, 1):.3f}%"
+
     rows.add_row("[green]identical", f"{report.identical:,}", share(report.identical))
     for kind, places in sorted(report.kinds.items(), key=lambda item: -len(item[1])):
         rows.add_row(f"[red]{kind}", f"{len(places):,}", share(len(places)))

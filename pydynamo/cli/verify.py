@@ -39,13 +39,13 @@ def command(target: str, as_json: bool) -> int:
                             "code": inner.co_qualname,
                             "file": inner.co_filename,
                             "line": inner.co_firstlineno,
-                            "kind": error.kind,
-                            "index": error.index,
-                            "opname": error.opname,
-                            "reason": error.reason,
-                            "stack": error.stack,
+                            "kind": why.kind,
+                            "index": why.index,
+                            "opname": why.opname,
+                            "reason": why.reason,
+                            "stack": why.stack,
                         }
-                        for inner, error in rejected
+                        for inner, why in rejected
                     ],
                 },
                 indent=1,
@@ -53,8 +53,8 @@ def command(target: str, as_json: bool) -> int:
         )
         return 1 if rejected else 0
     out = terminal.console()
-    for inner, error in rejected:
+    for inner, why in rejected:
         out.print(f"[red]rejected[/] {inner.co_filename}:{inner.co_firstlineno} {inner.co_qualname}")
-        out.print(f"  {error}", markup=False)
+        out.print(f"  {why}", markup=False)
     out.print(f"{'[red]' if rejected else '[green]'}{proved:,} proved safe, {len(rejected):,} rejected")
     return 1 if rejected else 0
