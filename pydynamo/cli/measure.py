@@ -189,7 +189,7 @@ def run(the_sample: Sample, repeats: int = 3, step: Callable[[str], None] = lamb
     for name, group, assembler in contenders():
         step(name)
         groups[name] = group
-        times[name] = [_best(assembler, code, repeats) for code in the_sample.codes]
+        times[name] = _best(assembler, the_sample.codes, repeats)
     common = [index for index in range(len(the_sample.codes)) if all(row[index] is not None for row in times.values())]
     units = sum(len(the_sample.codes[index].co_code) // 2 for index in common)
     versions = {
@@ -215,19 +215,27 @@ def _installed(name: str) -> bool:
     return True
 
 
-def _best(assembler: Assembler, code: types.CodeType, repeats: int) -> float | None:
-    """The shortest of some runs in seconds, or None where the assembler raises."""
-    best = float("inf")
+def _best(assembler: Assembler, codes: Sequence[types.CodeType], repeats: int) -> list[float | None]:
+    """The shortest of some runs in seconds for each code object, None where the assembler raises.
+
+    Whole passes are repeated, not single code objects: torch keeps what it disassembled last, and nobody transforms the
+    same function twice in a row.
+    """
+    best: list[float | None] = [float("inf")] * len(codes)
     was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        for _ in range(repeats):
-            start = time.perf_counter()
-            assembler(code)
-            best = min(best, time.perf_counter() - start)
-    except Exception:  # a contender's own failure is a result, whatever its kind
-        return None
-    finally:
+    for _ in range(repeats):
+        gc.collect()
+        gc.disable()
+        for index, code in enumerate(codes):
+            before = best[index]
+            if before is None:
+                continue
+            try:
+                start = time.perf_counter()
+                assembler(code)
+                best[index] = min(before, time.perf_counter() - start)
+            except Exception:  # a contender's own failure is a result, whatever its kind
+                best[index] = None
         if was_enabled:
             gc.enable()
     return best

@@ -30,6 +30,7 @@ class Report:
     code_objects: int = 0
     code_units: int = 0
     identical: int = 0
+    smaller_stack: int = 0
     seconds_apart_and_together: float = 0.0
     kinds: dict[str, list[str]] = field(default_factory=dict)
 
@@ -52,6 +53,7 @@ def check(code: types.CodeType, report: Report) -> None:
         report.seconds_apart_and_together += time.perf_counter() - start
     kinds = compare.differences(code, result)
     report.identical += not kinds
+    report.smaller_stack += result.co_stacksize < code.co_stacksize
     for kind in kinds:
         report.add(kind, place)
 
@@ -96,6 +98,8 @@ def show(report: Report) -> None:
         f"{report.files:,} files, {report.code_units:,} code units; "
         f"{seconds:.2f} s apart and together, {1e9 * seconds / max(report.code_units, 1):.0f} ns per code unit"
     )
+    if report.smaller_stack:
+        out.print(f"{report.smaller_stack:,} with a smaller co_stacksize: CPython's counts code that cannot be reached")
     if report.unreadable:
         reasons = Counter(message.split(": ", 2)[1] for message in report.unreadable.values())
         out.print(f"left out, {len(report.unreadable)} files: " + "; ".join(f"{n} {why}" for why, n in reasons.items()))
