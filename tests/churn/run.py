@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -35,7 +36,7 @@ def run_module(module: str, mode: str, seed: int) -> dict[str, Any]:
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", str(HERE / "worker.py"), module, mode, str(seed)],
                 cwd=scratch,
-                env={**_environment(), "PYTHONPATH": str(HERE.parents[1])},
+                env={**_environment(), "PYTHONPATH": os.environ.get("CHURN_PATH", str(HERE.parents[1]))},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
@@ -55,7 +56,7 @@ def run_module(module: str, mode: str, seed: int) -> dict[str, Any]:
 
 
 def _environment() -> dict[str, str]:
-    import os
+
 
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
