@@ -17,7 +17,6 @@ import click
 
 # Command -> the module and the attribute that hold it, and its line in the list of commands.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "dis": ("dis", "Show a code object's instructions with labels and regions, or what a transformation does to them."),
     "roundtrip": (
         "roundtrip",
         "Take every code object below PATHs apart and put it together again; show what differs.",
