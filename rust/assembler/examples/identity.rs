@@ -81,6 +81,7 @@ impl Pipeline {
             version,
             flags: 0,
             firstlineno: raw.firstlineno,
+            set_name: u32::MAX,
             names: 0,
             consts: &[],
             locals: &[],

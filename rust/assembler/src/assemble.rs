@@ -5,10 +5,11 @@
 use crate::adapt::{self, Adapted};
 use crate::code::{Assembled, CodeMeta, Options, Program};
 use crate::emit;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
 use crate::layout::Layout;
 use crate::stack::{self, Depths};
+use crate::verify;
 
 /// What is reused from one code object to the next, and afterwards tells where everything went.
 #[derive(Debug, Default)]
@@ -17,6 +18,7 @@ pub struct Scratch {
     adapted: Adapted,
     is_adapted: bool,
     depths: Depths,
+    verify: verify::Scratch,
 }
 
 impl Scratch {
@@ -72,24 +74,41 @@ pub fn assemble(
         scratch.is_adapted = true;
         scratch.layout.measure(version, &scratch.adapted.program)?;
     }
-    finish(program, meta, options, scratch, out).map_err(|error| scratch.in_callers_terms(error))
+    let mut result = finish(program, meta, options, scratch, out);
+    if result.as_ref().is_err_and(|error| error.kind == ErrorKind::UnsafeBorrow) {
+        // An edit came between a borrowed load and its use: let such loads own what they load, which takes no more room.
+        if !scratch.is_adapted {
+            scratch.adapted.adapt(version, program)?;
+            scratch.is_adapted = true;
+            scratch.layout.measure(version, &scratch.adapted.program)?;
+        }
+        result = verify::demote_borrows(&mut scratch.adapted.program, meta, &mut scratch.verify)
+            .and_then(|_| finish(program, meta, options, scratch, out));
+    }
+    result.map_err(|error| scratch.in_callers_terms(error))
 }
 
 /// The steps whose errors speak of the instructions that are laid out.
 fn finish(
     program: &Program,
     meta: &CodeMeta,
-    _: Options,
+    options: Options,
     scratch: &mut Scratch,
     out: &mut Assembled,
 ) -> Result<()> {
-    let Scratch { layout, adapted, is_adapted, depths } = scratch;
+    let Scratch { layout, adapted, is_adapted, depths, verify } = scratch;
     let program = if *is_adapted { &adapted.program } else { program };
     layout.grow(&program.insts);
-    stack::analyze(meta.version, program, depths)?;
+    let regions = if options.verify {
+        out.stacksize = verify::verify(program, meta, verify)?.max_depth;
+        verify.region_depths()
+    } else {
+        stack::analyze(meta.version, program, depths)?;
+        out.stacksize = depths.max;
+        &depths.regions
+    };
     emit::code(meta.version, &program.insts, layout, &mut out.code);
     emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
-    emit::exceptions(program, layout, &depths.regions, &mut out.exceptiontable);
-    out.stacksize = depths.max;
+    emit::exceptions(program, layout, regions, &mut out.exceptiontable);
     Ok(())
 }

@@ -71,12 +71,17 @@ pub enum ConstKind {
     Code {
         /// Length of its `co_freevars`.
         freevars: u32,
+        /// Calling it makes a generator (CO_GENERATOR), which is an iterator.
+        generator: bool,
         /// What its first two positional parameters take for granted; see [`Trust::of_name`].
         args: [Trust; 2],
     },
     /// Anything else.
     Other,
 }
+
+/// The global, class attribute or cell in which the compiler of 3.14 keeps an exact set.
+pub const CONDITIONAL_ANNOTATIONS: &str = "__conditional_annotations__";
 
 /// What may be taken for granted about the value of a local whose name only compilers make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +95,10 @@ pub enum Trust {
     Tuple,
     /// It is an exact dict, as is `.kwdefaults`.
     Dict,
+    /// It is an int, as is `.format` (3.14+: `format`) of `__annotate__` functions. Nothing unsafe hangs on it.
+    Int,
+    /// It is an exact set, as is `__conditional_annotations__`.
+    Set,
     /// It is whatever the code takes it for: `___stack0` and the like, by which torch's Dynamo hands values of one stack to
     /// the next.
     Any,
@@ -104,6 +113,9 @@ impl Trust {
             ".0" if version < Version::V315 => Self::Iterator,
             ".defaults" | ".type_params" => Self::Tuple,
             ".kwdefaults" => Self::Dict,
+            ".format" => Self::Int,
+            "format" if version >= Version::V314 => Self::Int,
+            CONDITIONAL_ANNOTATIONS if version >= Version::V314 => Self::Set,
             _ if name.starts_with("___stack") => Self::Any,
             _ => Self::None,
         }
@@ -142,6 +154,9 @@ pub struct CodeMeta<'a> {
     pub consts: &'a [ConstKind],
     /// Kinds of localsplus.
     pub locals: &'a [LocalKind],
+    /// Where `__conditional_annotations__` is in `co_names` ([`CONDITIONAL_ANNOTATIONS`]; 3.14+), or
+    /// [`crate::inst::NO_INDEX`].
+    pub set_name: u32,
     /// What each localsplus slot's name vouches for, see [`Trust::of_name`].
     pub trusted_locals: &'a [Trust],
 }

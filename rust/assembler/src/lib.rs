@@ -32,6 +32,7 @@ pub mod stack;
 pub mod sweep;
 pub mod tables;
 pub mod varint;
+pub mod verify;
 pub mod version;
 
 pub use error::{Error, ErrorKind, Result};

@@ -74,6 +74,7 @@ fn meta<'a>(
         flags: spec.flags as u32,
         firstlineno: spec.firstlineno,
         names: names.len() as u32,
+        set_name: spec::set_name(names),
         consts: kinds,
         locals: &locals.kinds,
         trusted_locals: trust,

@@ -5,6 +5,8 @@ use crate::layout::{CodeView, read};
 use crate::pools::positions;
 use crate::state::state;
 use pydynamo_assembler::code::{Assembled, ConstKind, LocalKind, Trust};
+use pydynamo_assembler::inst::NO_INDEX;
+use pydynamo_assembler::version::Version;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyTuple};
 
 const CO_VARARGS: i32 = 0x04;
 const CO_VARKEYWORDS: i32 = 0x08;
+const CO_GENERATOR: i32 = 0x20;
 /// Bits of `co_localspluskinds`.
 const FAST_HIDDEN: u8 = 0x10;
 const FAST_CELL: u8 = 0x40;
@@ -77,7 +80,7 @@ unsafe fn trust_of(name: Obj) -> Trust {
             return Trust::None;
         }
         let text = std::slice::from_raw_parts(text.cast::<u8>(), len as usize);
-        if !matches!(text.first(), Some(b'.' | b'_')) {
+        if !matches!(text.first(), Some(b'.' | b'_' | b'f')) {
             return Trust::None;
         }
         std::str::from_utf8(text).map_or(Trust::None, |text| Trust::of_name(text, state().version))
@@ -390,6 +393,18 @@ pub fn const_kinds(consts: &Bound<'_, PyTuple>, kinds: &mut Vec<ConstKind>) {
     }
 }
 
+/// Where the name is under which the compiler of 3.14 keeps a set, or [`NO_INDEX`].
+pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
+    if state().version < Version::V314 {
+        return NO_INDEX;
+    }
+    // SAFETY: the tuple is alive and so are its items, which are exact `str`.
+    let found = unsafe {
+        capi::tuple_items(names.as_ptr()).iter().position(|name| trust_of(*name) == Trust::Set)
+    };
+    found.map_or(NO_INDEX, |index| index as u32)
+}
+
 /// # Safety
 /// `object` is live.
 unsafe fn const_kind(object: Obj) -> ConstKind {
@@ -418,7 +433,8 @@ unsafe fn const_kind(object: Obj) -> ConstKind {
             let argcount = read::<i32>(object, state().layout.argcount) as usize;
             let arg = |i: usize| if i < argcount { trust_of(names[i]) } else { Trust::None };
             let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
-            ConstKind::Code { freevars, args: [arg(0), arg(1)] }
+            let generator = read::<i32>(object, state().layout.flags) & CO_GENERATOR != 0;
+            ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
         } else {
             ConstKind::Other
         }

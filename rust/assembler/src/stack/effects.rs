@@ -14,6 +14,8 @@ pub(crate) enum Out {
     Obj,
     /// An exact bool.
     Bool,
+    /// An exact int.
+    Int,
     /// An exact set.
     Set,
     /// An exact dict.
@@ -53,8 +55,9 @@ pub(crate) struct Effect {
     /// Difference between the depth after a jump and the depth after falling through.
     jump: i8,
     extra: Extra,
-    #[allow(dead_code, reason = "the verifier reads it")]
     pub(crate) out: Out,
+    /// It cannot raise, not even for a signal, so that no handler sees the stack before it.
+    pub(crate) quiet: bool,
 }
 
 /// An effect for one operand.
@@ -67,7 +70,18 @@ pub(crate) struct Counts {
 
 impl Effect {
     const fn new(pop: u8, push: u8, out: Out) -> Self {
-        Self { need: pop, need_per: 0, pop, pop_per: 0, push, push_per: 0, jump: 0, extra: Extra::No, out }
+        Self {
+            need: pop,
+            need_per: 0,
+            pop,
+            pop_per: 0,
+            push,
+            push_per: 0,
+            jump: 0,
+            extra: Extra::No,
+            out,
+            quiet: false,
+        }
     }
 
     const fn per(mut self, pop: u8) -> Self {
@@ -147,7 +161,7 @@ const fn into_container(pop: u8) -> Effect {
 }
 
 use Extra::{PopIfBit4, PopIfOdd, PopPerFlag, PushIfOdd, Unpack};
-use Out::{Bool, Dict, Iter, Nothing, Obj, Set};
+use Out::{Bool, Dict, Int, Iter, Nothing, Obj, Set};
 
 /// 3.11, and everything of later versions that does not differ between them.
 const BASE: &[(Op, Effect)] = &[
@@ -170,12 +184,12 @@ const BASE: &[(Op, Effect)] = &[
     // Loads
     (Op::PUSH_NULL, special(0, 1)),
     (Op::LOAD_CONST, special(0, 1)),
-    (Op::LOAD_SMALL_INT, makes(0, Obj)),
+    (Op::LOAD_SMALL_INT, makes(0, Int)),
     (Op::LOAD_COMMON_CONSTANT, special(0, 1)),
     (Op::LOAD_ASSERTION_ERROR, makes(0, Obj)),
     (Op::LOAD_BUILD_CLASS, makes(0, Obj)),
     (Op::LOAD_LOCALS, makes(0, Obj)),
-    (Op::LOAD_NAME, makes(0, Obj)),
+    (Op::LOAD_NAME, special(0, 1)),
     (Op::LOAD_CLASSDEREF, special(0, 1)),
     (Op::LOAD_FAST, special(0, 1)),
     (Op::LOAD_FAST_CHECK, special(0, 1)),
@@ -194,7 +208,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::STORE_FAST_LOAD_FAST, special(1, 1)),
     (Op::STORE_FAST_STORE_FAST, special(2, 0)),
     (Op::STORE_DEREF, special(1, 0)),
-    (Op::STORE_NAME, pops(1)),
+    (Op::STORE_NAME, special(1, 0)),
     (Op::STORE_GLOBAL, pops(1)),
     (Op::STORE_ATTR, pops(2)),
     (Op::DELETE_ATTR, pops(1)),
@@ -217,7 +231,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::LOAD_METHOD, special(1, 2)),
     (Op::LOAD_SUPER_ATTR, special(3, 1).extra(PushIfOdd)),
     (Op::LOAD_SPECIAL, special(1, 2)),
-    (Op::GET_LEN, makes(0, Obj).needing(1, 0)),
+    (Op::GET_LEN, makes(0, Int).needing(1, 0)),
     (Op::FORMAT_VALUE, makes(1, Obj).extra(PopIfBit4)),
     (Op::CONVERT_VALUE, makes(1, Obj)),
     (Op::FORMAT_SIMPLE, special(1, 1)),
@@ -296,7 +310,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::END_SEND, special(2, 1)),
     (Op::CLEANUP_THROW, special(3, 2)),
     (Op::GET_AWAITABLE, makes(1, Obj)),
-    (Op::GET_AITER, makes(1, Obj)),
+    (Op::GET_AITER, special(1, 1)),
     (Op::GET_ANEXT, makes(0, Obj).needing(1, 0)),
     (Op::END_ASYNC_FOR, special(2, 0)),
     // Patterns
@@ -342,12 +356,74 @@ const fn with(mut table: Effects, changes: &[(Op, Effect)]) -> Effects {
     table
 }
 
-static V311: Effects = with([Effect::new(0, 0, Nothing); Op::COUNT], BASE);
-static V312: Effects = with(V311_CONST, SINCE_312);
-static V313: Effects = with(with(V311_CONST, SINCE_312), SINCE_313);
-static V314: Effects = with(with(with(V311_CONST, SINCE_312), SINCE_313), SINCE_314);
-static V315: Effects = with(with(with(with(V311_CONST, SINCE_312), SINCE_313), SINCE_314), SINCE_315);
-const V311_CONST: Effects = with([Effect::new(0, 0, Nothing); Op::COUNT], BASE);
+/// Operations that cannot raise, and since which version.
+const QUIET: &[(Op, u8)] = &[
+    (Op::NOP, 11),
+    (Op::NOT_TAKEN, 11),
+    (Op::KW_NAMES, 11),
+    (Op::COPY_FREE_VARS, 11),
+    (Op::LOAD_CONST, 11),
+    (Op::LOAD_SMALL_INT, 11),
+    (Op::LOAD_COMMON_CONSTANT, 11),
+    (Op::LOAD_FAST, 12),
+    (Op::LOAD_FAST_AND_CLEAR, 11),
+    (Op::LOAD_FAST_BORROW, 11),
+    (Op::LOAD_FAST_LOAD_FAST, 11),
+    (Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW, 11),
+    (Op::STORE_FAST, 11),
+    (Op::STORE_FAST_LOAD_FAST, 11),
+    (Op::STORE_FAST_STORE_FAST, 11),
+    (Op::PUSH_NULL, 11),
+    (Op::POP_TOP, 11),
+    (Op::COPY, 11),
+    (Op::SWAP, 11),
+    (Op::IS_OP, 11),
+    (Op::UNARY_NOT, 13),
+    (Op::POP_JUMP_IF_FALSE, 13),
+    (Op::POP_JUMP_IF_TRUE, 13),
+    (Op::POP_JUMP_IF_NONE, 11),
+    (Op::POP_JUMP_IF_NOT_NONE, 11),
+    (Op::POP_JUMP_FORWARD_IF_NONE, 11),
+    (Op::POP_JUMP_FORWARD_IF_NOT_NONE, 11),
+    (Op::JUMP_FORWARD, 11),
+    (Op::JUMP_BACKWARD_NO_INTERRUPT, 11),
+    (Op::END_FOR, 11),
+    (Op::POP_ITER, 11),
+    (Op::END_SEND, 11),
+    (Op::PUSH_EXC_INFO, 11),
+    (Op::POP_EXCEPT, 11),
+    (Op::RETURN_VALUE, 11),
+    (Op::RETURN_CONST, 11),
+];
+
+const fn quieted(mut table: Effects, minor: u8) -> Effects {
+    let mut i = 0;
+    while i < QUIET.len() {
+        if QUIET[i].1 <= minor {
+            table[QUIET[i].0 as usize].quiet = true;
+        }
+        i += 1;
+    }
+    table
+}
+
+const BARE: Effects = [Effect::new(0, 0, Nothing); Op::COUNT];
+const SINCE: [&[(Op, Effect)]; 5] = [BASE, SINCE_312, SINCE_313, SINCE_314, SINCE_315];
+
+const fn of(version: usize) -> Effects {
+    let (mut table, mut i) = (BARE, 0);
+    while i <= version {
+        table = with(table, SINCE[i]);
+        i += 1;
+    }
+    quieted(table, 11 + version as u8)
+}
+
+static V311: Effects = of(0);
+static V312: Effects = of(1);
+static V313: Effects = of(2);
+static V314: Effects = of(3);
+static V315: Effects = of(4);
 
 /// The effects of a version.
 pub(crate) const fn get(version: Version) -> &'static Effects {
@@ -376,7 +452,7 @@ mod tests {
     }
 
     /// Where `dis.stack_effect` says something else than what happens, or says it of operands that are refused.
-    fn excused(version: Version, op: Op, arg: u32, jump: bool) -> bool {
+    fn excused(version: Version, op: Op, arg: u32) -> bool {
         match op {
             // It is pushed when the generator is resumed, which `dis` counts elsewhere in these versions.
             Op::RETURN_GENERATOR => version < Version::V313,
@@ -406,7 +482,7 @@ mod tests {
                 }
                 let (arg, jump): (u32, bool) = (parts[1].parse().unwrap(), parts[2] == "jump");
                 let expected: isize = parts[3].parse().unwrap();
-                if excused(version, op, arg, jump) {
+                if excused(version, op, arg) {
                     continue;
                 }
                 let effect = &get(version)[op as usize];

@@ -24,7 +24,16 @@ pub fn raw(out: &Assembled, firstlineno: i32) -> RawCode<'_> {
 
 /// A code object of this version with nothing in its pools.
 pub fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
-    CodeMeta { version, flags: 0, firstlineno, names: 0, consts: &[], locals: &[], trusted_locals: &[] }
+    CodeMeta {
+        version,
+        flags: 0,
+        firstlineno,
+        names: 0,
+        set_name: u32::MAX,
+        consts: &[],
+        locals: &[],
+        trusted_locals: &[],
+    }
 }
 
 pub fn versions() -> impl Strategy<Value = Version> {

@@ -1,0 +1,433 @@
+//! What can be checked without knowing the stack: opcodes, operands, targets, neighbours, prologue, flags.
+//!
+//! One pass over all instructions, reachable or not, which also finds the heads of blocks.
+use crate::code::{CodeMeta, ConstKind, LocalKind, Program};
+use crate::error::{Error, ErrorKind, Result};
+use crate::inst::{Inst, NO_INDEX};
+use crate::op::Op;
+use crate::tables::{OpFlags, OpInfo, Tables};
+use crate::version::Version;
+
+pub(super) const CO_OPTIMIZED: u32 = 0x1;
+const CO_GENERATOR: u32 = 0x20;
+const CO_COROUTINE: u32 = 0x80;
+const CO_ASYNC_GENERATOR: u32 = 0x200;
+
+/// What the pass learned.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Facts {
+    /// An `except*` combines exceptions: lists of them matter.
+    pub(super) has_except_star: bool,
+    /// There are borrowed loads.
+    pub(super) has_borrows: bool,
+}
+
+pub(super) struct Check<'a> {
+    pub(super) version: Version,
+    pub(super) tables: &'static Tables,
+    pub(super) program: &'a Program,
+    pub(super) meta: &'a CodeMeta<'a>,
+}
+
+impl Check<'_> {
+    /// Checks everything; `mark` is called with each instruction that control may jump to.
+    pub(super) fn run(&self, mut mark: impl FnMut(u32)) -> Result<Facts> {
+        let insts = &self.program.insts;
+        if insts.is_empty() {
+            return Err(Error::whole(ErrorKind::FallsOffEnd, "there are no instructions: end with a RETURN"));
+        }
+        if insts.len() > 1 << 23 {
+            return Err(Error::whole(ErrorKind::TooLarge, "there are more than 8 million instructions"));
+        }
+        if self.meta.trusted_locals.len() != self.meta.locals.len() {
+            return Err(Error::whole(ErrorKind::BadLocal, "locals and their names differ in number"));
+        }
+        let mut facts = Facts::default();
+        for (index, inst) in insts.iter().enumerate() {
+            let index = index as u32;
+            let info = &self.tables.info[inst.opcode as usize];
+            self.operand(index, *inst, info)?;
+            if inst.region != NO_INDEX && inst.region as usize >= self.program.regions.len() {
+                return Err(Error::at(
+                    ErrorKind::BadRegion,
+                    index,
+                    format!("there is no region {}", inst.region),
+                ));
+            }
+            if info.is_jump() {
+                self.target(index, *inst, info)?;
+                if !info.has(OpFlags::NO_EDGE) {
+                    mark(inst.target);
+                }
+            }
+            self.rules(index, *inst, info.op, &mut facts)?;
+        }
+        for region in &self.program.regions {
+            if region.target as usize >= insts.len() {
+                return Err(Error::whole(
+                    ErrorKind::BadRegion,
+                    "a region's handler is outside of the program",
+                ));
+            }
+            mark(region.target);
+        }
+        Ok(facts)
+    }
+
+    #[inline]
+    fn operand(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
+        const INDEXED: OpFlags = OpFlags::ILLEGAL
+            .union(OpFlags::HAS_CONST)
+            .union(OpFlags::HAS_NAME)
+            .union(OpFlags::HAS_LOCAL)
+            .union(OpFlags::HAS_FREE);
+        if inst.arg > info.max_arg && !info.is_jump() {
+            return Err(too_large(index, info));
+        }
+        if info.flags.any(INDEXED) {
+            self.indexed_operand(index, inst, info)?;
+        }
+        Ok(())
+    }
+
+    fn indexed_operand(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
+        if info.has(OpFlags::ILLEGAL) {
+            return Err(illegal(index, inst.opcode, info));
+        }
+        let bad = |kind, what: &str, value: u32, len: usize| {
+            Err(Error::at(kind, index, format!("the operand wants {what} {value}, but there are {len}")))
+        };
+        let (consts, names, locals) = (self.meta.consts.len(), self.meta.names, self.meta.locals.len());
+        if info.has(OpFlags::HAS_CONST) && inst.arg as usize >= consts {
+            return bad(ErrorKind::BadConstant, "constant", inst.arg, consts);
+        }
+        if info.has(OpFlags::HAS_NAME) && inst.arg >> info.name_shift >= names {
+            return bad(ErrorKind::BadName, "name", inst.arg >> info.name_shift, names as usize);
+        }
+        if info.flags.any(OpFlags::HAS_LOCAL.union(OpFlags::HAS_FREE)) {
+            let largest =
+                if info.has(OpFlags::FUSED_PAIR) { (inst.arg >> 4).max(inst.arg & 15) } else { inst.arg };
+            if largest as usize >= locals {
+                return bad(ErrorKind::BadLocal, "local", largest, locals);
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
+        if inst.target as usize >= self.program.insts.len() {
+            return Err(Error::at(ErrorKind::BadTarget, index, "its target is not in the program"));
+        }
+        // Other jumps are turned or inverted where they must.
+        let forward_only =
+            matches!(info.op, Op::FOR_ITER | Op::SEND | Op::JUMP_IF_FALSE_OR_POP | Op::JUMP_IF_TRUE_OR_POP);
+        if forward_only && inst.target <= index {
+            return Err(Error::at(
+                ErrorKind::BadJump,
+                index,
+                "it can only jump forward: place its target after it",
+            ));
+        }
+        Ok(())
+    }
+
+    fn next(&self, index: u32) -> Option<(Op, Inst)> {
+        let inst = self.program.insts.get(index as usize + 1)?;
+        Some((self.tables.op(inst.opcode), *inst))
+    }
+
+    fn next_op(&self, index: u32) -> Option<Op> {
+        self.next(index).map(|(op, _)| op)
+    }
+
+    /// Rules of single operations.
+    #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
+    #[inline]
+    fn rules(&self, index: u32, inst: Inst, op: Op, facts: &mut Facts) -> Result<()> {
+        let arg = inst.arg;
+        let range = |ok: bool, wanted: &str| {
+            if ok {
+                Ok(())
+            } else {
+                Err(Error::at(ErrorKind::OperandOutOfRange, index, format!("the operand must be {wanted}")))
+            }
+        };
+        match op {
+            Op::LOAD_FAST_BORROW | Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
+                facts.has_borrows = true;
+                Ok(())
+            }
+            Op::COPY
+            | Op::LIST_APPEND
+            | Op::LIST_EXTEND
+            | Op::SET_ADD
+            | Op::SET_UPDATE
+            | Op::DICT_UPDATE
+            | Op::DICT_MERGE
+            | Op::MAP_ADD => range(arg >= 1, "1 or more"),
+            Op::SWAP => range(arg >= 2, "2 or more"),
+            Op::BUILD_SLICE => range(arg == 2 || arg == 3, "2 or 3"),
+            Op::RERAISE | Op::GET_AWAITABLE => range(arg <= 2, "0, 1 or 2"),
+            Op::FORMAT_VALUE => range(arg <= 7, "at most 7"),
+            Op::CONVERT_VALUE => range((1..=3).contains(&arg), "1, 2 or 3"),
+            Op::GET_ITER => range(arg <= 3, "at most 3"),
+            Op::MAKE_FUNCTION => range(arg <= 15, "at most 15"),
+            Op::SET_FUNCTION_ATTRIBUTE => {
+                let ok = matches!(arg, 1 | 2 | 4 | 8) || (arg == 16 && self.version >= Version::V314);
+                range(ok, "1, 2, 4 or 8, or 16 from 3.14 on")
+            }
+            Op::COMPARE_OP => {
+                range(self.is_comparison(arg), "a comparison and the hint bits that belong to it")
+            }
+            Op::CALL_INTRINSIC_1 => {
+                range(arg >= 1, "1 or more")?;
+                if arg == 2 { self.want_no_fast_locals(index) } else { Ok(()) }
+            }
+            Op::CALL_INTRINSIC_2 => {
+                facts.has_except_star |= arg == 1;
+                range(arg >= 1, "1 or more")
+            }
+            Op::PREP_RERAISE_STAR => {
+                facts.has_except_star = true;
+                Ok(())
+            }
+            Op::IMPORT_STAR | Op::LOAD_CLASSDEREF => self.want_no_fast_locals(index),
+            Op::MAKE_CELL => match self.meta.locals[arg as usize] {
+                // A comprehension may make a new cell where a free variable's was.
+                LocalKind::Cell { .. } | LocalKind::Free => Ok(()),
+                LocalKind::Local { .. } => {
+                    Err(Error::at(ErrorKind::BadLocal, index, "only a cell variable can be made a cell"))
+                }
+            },
+            Op::COPY_FREE_VARS => self.copy_free_vars(index, arg),
+            Op::KW_NAMES => match self.meta.consts.get(arg as usize) {
+                Some(ConstKind::StrTuple(_)) => Ok(()),
+                _ => Err(Error::at(
+                    ErrorKind::BadConstant,
+                    index,
+                    "keyword names must be a constant tuple of str",
+                )),
+            },
+            Op::PRECALL => match self.next(index) {
+                Some((Op::CALL, call)) if call.arg == arg => Ok(()),
+                _ => Err(adjacency(index, "3.11 wants CALL with the same operand directly after PRECALL")),
+            },
+            Op::CALL if self.version == Version::V311 => {
+                let before =
+                    index.checked_sub(1).map(|i| self.tables.op(self.program.insts[i as usize].opcode));
+                if before == Some(Op::PRECALL) {
+                    Ok(())
+                } else {
+                    Err(adjacency(index, "3.11 wants PRECALL directly before CALL"))
+                }
+            }
+            Op::YIELD_VALUE => self.yield_value(index, inst),
+            Op::RESUME => range(arg <= self.largest_resume(), "0 to 3, or with the depth bit"),
+            Op::FOR_ITER => self.for_iter(index, inst),
+            Op::SEND => self.send(index, inst),
+            _ => Ok(()),
+        }
+    }
+
+    const fn largest_resume(&self) -> u32 {
+        match self.version {
+            Version::V311 | Version::V312 => 3,
+            Version::V313 | Version::V314 => 7,
+            Version::V315 => 15,
+        }
+    }
+
+    /// The comparison is one, and the bits that specialised code reads instead of it mean the same.
+    fn is_comparison(&self, arg: u32) -> bool {
+        // unordered 1, less 2, greater 4, equal 8; in the order <, <=, ==, !=, >, >=
+        const MASKS: [u32; 6] = [2, 10, 8, 7, 4, 12];
+        let Some(mask) = MASKS.get((arg >> self.tables.compare_shift) as usize) else { return false };
+        self.version == Version::V311 || arg & 15 == *mask
+    }
+
+    /// Operations that use the frame's dict of locals without looking whether there is one.
+    fn want_no_fast_locals(&self, index: u32) -> Result<()> {
+        if self.meta.flags & CO_OPTIMIZED == 0 {
+            return Ok(());
+        }
+        Err(Error::at(ErrorKind::BadFlags, index, "functions (CO_OPTIMIZED) have no dict of locals for it"))
+    }
+
+    fn copy_free_vars(&self, index: u32, arg: u32) -> Result<()> {
+        let free = self.meta.locals.iter().filter(|kind| **kind == LocalKind::Free).count();
+        if arg as usize != free {
+            return Err(Error::at(
+                ErrorKind::BadPrologue,
+                index,
+                format!("COPY_FREE_VARS says {arg}, but there are {free} free variables"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// CPython finds out from the next instruction what a suspended generator is doing.
+    fn yield_value(&self, index: u32, inst: Inst) -> Result<()> {
+        let Some((Op::RESUME, resume)) = self.next(index) else {
+            return Err(adjacency(index, "RESUME must follow YIELD_VALUE directly"));
+        };
+        let place = resume.arg & if self.version == Version::V315 { 7 } else { 3 };
+        if !(1..=3).contains(&place) {
+            return Err(Error::at(
+                ErrorKind::OperandOutOfRange,
+                index + 1,
+                "after YIELD_VALUE it is 1, 2 or 3",
+            ));
+        }
+        if self.version >= Version::V313 {
+            if inst.arg > 1 || (inst.arg == 1) != (place >= 2) {
+                return Err(Error::at(
+                    ErrorKind::OperandOutOfRange,
+                    index,
+                    "the operand must be 1 where RESUME 2 or 3 follows (`yield from`, `await`), else 0",
+                ));
+            }
+        } else if self.version == Version::V311 && place >= 2 {
+            // throw() steps back to SEND and jumps by its operand's low byte.
+            let send = index.checked_sub(1).map(|i| &self.program.insts[i as usize]);
+            let fits = send.is_some_and(|send| {
+                self.tables.op(send.opcode) == Op::SEND && self.units_between(index - 1, send.target) <= 250
+            });
+            if !fits {
+                return Err(adjacency(
+                    index,
+                    "3.11 wants a short SEND directly before a YIELD_VALUE that delegates",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// An upper bound of the code units from after one instruction up to another.
+    fn units_between(&self, from: u32, to: u32) -> u64 {
+        let insts = self.program.insts.get(from as usize + 1..to as usize).unwrap_or_default();
+        insts.iter().map(|inst| 4 + u64::from(self.tables.info[inst.opcode as usize].caches)).sum()
+    }
+
+    /// Exhaustion jumps to END_FOR and then past it, and in 3.13 past POP_TOP, without looking.
+    fn for_iter(&self, index: u32, inst: Inst) -> Result<()> {
+        if self.version < Version::V312 {
+            return Ok(());
+        }
+        if self.tables.op(self.program.insts[inst.target as usize].opcode) != Op::END_FOR {
+            return Err(adjacency(index, "FOR_ITER must jump to END_FOR and to nothing before it"));
+        }
+        if self.version == Version::V313 && self.next_op(inst.target) != Some(Op::POP_TOP) {
+            return Err(adjacency(inst.target, "3.13 wants POP_TOP directly after END_FOR"));
+        }
+        Ok(())
+    }
+
+    /// The distance is kept in 16 bits while a generator runs.
+    fn send(&self, index: u32, inst: Inst) -> Result<()> {
+        let far = inst.target - index > 2000 && self.units_between(index, inst.target) > 60_000;
+        if self.version >= Version::V312 && far {
+            return Err(Error::at(ErrorKind::BadJump, index, "SEND cannot jump further than 65535 units"));
+        }
+        Ok(())
+    }
+
+    /// The prologue: free variables, cells, the generator's start and RESUME, in straight-line code that runs once.
+    pub(super) fn prologue(&self, is_head: impl Fn(u32) -> bool) -> Result<()> {
+        let kinds = self.meta.flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+        if kinds.count_ones() > 1 {
+            return Err(Error::whole(
+                ErrorKind::BadFlags,
+                "co_flags names more than one of generator, coroutine and asynchronous generator",
+            ));
+        }
+        let mut wants_free = self.meta.locals.contains(&LocalKind::Free);
+        let mut wants_generator = kinds != 0;
+        let mut at = None;
+        for (index, inst) in self.program.insts.iter().enumerate() {
+            let (index, op) = (index as u32, self.tables.op(inst.opcode));
+            let fail = |reason: &str| Err(Error::at(ErrorKind::BadPrologue, index, reason));
+            if is_head(index) && op != Op::RESUME {
+                return fail("nothing may jump into the prologue, which ends with RESUME");
+            }
+            if inst.region != NO_INDEX && wants_generator {
+                return fail("no region may cover the prologue of a generator");
+            }
+            match op {
+                Op::NOP | Op::MAKE_CELL | Op::POP_TOP => {}
+                Op::COPY_FREE_VARS if wants_free && self.only_nops_before(index) => wants_free = false,
+                Op::RETURN_GENERATOR if wants_generator => wants_generator = false,
+                // 3.15: a generator expression has a RESUME of its own before the generator is made.
+                Op::RESUME | Op::LOAD_FAST | Op::LOAD_FAST_BORROW | Op::GET_ITER
+                    if wants_generator && self.version == Version::V315 => {}
+                Op::RESUME if wants_generator => {
+                    return fail("RETURN_GENERATOR must come before RESUME in a generator");
+                }
+                Op::RESUME if wants_free => {
+                    return fail("code with free variables must start with COPY_FREE_VARS");
+                }
+                Op::RESUME => {
+                    at = Some(index);
+                    break;
+                }
+                _ => {
+                    return fail(
+                        "code must start with its prologue and RESUME: keep what the compiler put there",
+                    );
+                }
+            }
+        }
+        let Some(resume) = at else {
+            return Err(Error::whole(ErrorKind::BadPrologue, "there is no RESUME at the start"));
+        };
+        for (index, inst) in self.program.insts.iter().enumerate().skip(resume as usize) {
+            let op = self.tables.op(inst.opcode);
+            let misplaced = match op {
+                Op::COPY_FREE_VARS | Op::RETURN_GENERATOR => true,
+                Op::YIELD_VALUE => kinds == 0,
+                _ => false,
+            };
+            if misplaced {
+                let reason = if op == Op::YIELD_VALUE {
+                    "only code whose co_flags say generator, coroutine or asynchronous generator can yield"
+                } else {
+                    "it belongs into the prologue, once, and RETURN_GENERATOR only if co_flags say so"
+                };
+                return Err(Error::at(ErrorKind::BadPrologue, index as u32, reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn only_nops_before(&self, index: u32) -> bool {
+        self.program.insts[..index as usize].iter().all(|inst| self.tables.op(inst.opcode) == Op::NOP)
+    }
+}
+
+#[cold]
+fn adjacency(index: u32, reason: &str) -> Error {
+    Error::at(ErrorKind::BadAdjacency, index, reason)
+}
+
+#[cold]
+fn too_large(index: u32, info: &OpInfo) -> Error {
+    if info.has(OpFlags::ILLEGAL) {
+        return illegal(index, 0, info);
+    }
+    Error::at(ErrorKind::OperandOutOfRange, index, format!("the operand must be at most {}", info.max_arg))
+}
+
+#[cold]
+fn illegal(index: u32, opcode: u8, info: &OpInfo) -> Error {
+    if info.name.is_empty() {
+        return Error::at(
+            ErrorKind::UnknownOpcode,
+            index,
+            format!("opcode {opcode} means nothing in this version"),
+        );
+    }
+    Error::at(
+        ErrorKind::IllegalOpcode,
+        index,
+        format!("{} is for the interpreter's own use: write the plain operation", info.name),
+    )
+}

@@ -1,0 +1,802 @@
+//! Operations whose operands must be of certain kinds, or that move slots around.
+//!
+//! Each function states what CPython takes for granted without looking. Depth and operand ranges are checked before.
+use super::machine::{Machine, is_tuple, satisfies};
+use super::slot::{Slot, Tag};
+use crate::code::{ConstKind, LocalKind, Trust};
+use crate::error::{ErrorKind, Result};
+use crate::inst::Inst;
+use crate::op::Op;
+use crate::version::Version;
+
+/// Interprets one operation that the effect tables mark as special.
+#[allow(clippy::too_many_lines, reason = "one arm for each operation")]
+pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
+    let arg = inst.arg;
+    match op {
+        Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
+        Op::LOAD_FAST_BORROW => load_borrowed(m, arg, 0)?,
+        Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
+            load_borrowed(m, arg >> 4, 0)?;
+            load_borrowed(m, arg & 15, 1)?;
+        }
+        Op::LOAD_FAST_LOAD_FAST => {
+            load_fast(m, arg >> 4, true)?;
+            load_fast(m, arg & 15, true)?;
+        }
+        Op::LOAD_FAST_CHECK => {
+            load_fast(m, arg, false)?;
+            let cell = m.locals.is_cell(arg);
+            m.set_local(arg, true, cell);
+        }
+        Op::LOAD_CLOSURE => load_fast(m, arg, false)?,
+        Op::LOAD_FAST_AND_CLEAR => {
+            want_not_free(m, arg)?;
+            let slot =
+                if m.locals.is_bound(arg) { Slot::of(m.local_tag(arg)) } else { Slot::of(Tag::MaybeNull) };
+            m.release(arg)?;
+            m.set_local(arg, false, false);
+            m.push(slot);
+        }
+        Op::STORE_FAST => m.store_local(arg)?,
+        Op::STORE_FAST_LOAD_FAST => {
+            m.store_local(arg >> 4)?;
+            load_fast(m, arg & 15, true)?;
+        }
+        Op::STORE_FAST_STORE_FAST => {
+            m.store_local(arg >> 4)?;
+            m.store_local(arg & 15)?;
+        }
+        Op::DELETE_FAST => {
+            want_not_free(m, arg)?;
+            m.release(arg)?;
+            m.set_local(arg, false, false);
+        }
+        Op::MAKE_CELL => {
+            m.release(arg)?;
+            m.set_local(arg, true, true);
+        }
+        Op::COPY_FREE_VARS => {
+            for (local, kind) in m.meta.locals.iter().enumerate() {
+                if *kind == LocalKind::Free {
+                    m.set_local(local as u32, true, true);
+                }
+            }
+        }
+        Op::LOAD_DEREF | Op::LOAD_CLASSDEREF => {
+            m.want_cell(arg)?;
+            let tag = if op == Op::LOAD_DEREF { m.trusted_tag(arg) } else { Tag::Obj };
+            m.push(Slot::of(tag));
+        }
+        Op::LOAD_FROM_DICT_OR_DEREF => {
+            m.want_cell(arg)?;
+            m.want_object(0)?;
+            m.poke(0, Slot::of(m.trusted_tag(arg)));
+        }
+        Op::STORE_DEREF => {
+            m.want_cell(arg)?;
+            m.want_object(0)?;
+            m.want_trusted(arg, 0)?;
+            m.drop(1);
+        }
+        Op::DELETE_DEREF => m.want_cell(arg)?,
+        Op::LOAD_CONST => {
+            let slot = constant(m.meta.consts[arg as usize], arg);
+            m.push(slot);
+        }
+        Op::LOAD_COMMON_CONSTANT => {
+            // None, '', True and False came with 3.15.
+            let tag = match arg {
+                7 => Tag::None,
+                8 => Tag::Str,
+                9 | 10 => Tag::Bool,
+                11 => Tag::Int,
+                _ => Tag::Obj,
+            };
+            m.push(Slot::of(tag));
+        }
+        Op::LOAD_NAME => m.push(Slot::of(if arg == m.meta.set_name { Tag::Set } else { Tag::Obj })),
+        Op::STORE_NAME => {
+            m.want_object(0)?;
+            if arg == m.meta.set_name {
+                m.want(0, Tag::Set, "the set that the compiler keeps under this name")?;
+            }
+            m.drop(1);
+        }
+        Op::LOAD_GLOBAL => match (arg & 1 != 0, m.version < Version::V313) {
+            (false, _) => m.push(Slot::OBJ),
+            (true, true) => {
+                m.push(Slot::NULL);
+                m.push(Slot::OBJ);
+            }
+            (true, false) => {
+                m.push(Slot::OBJ);
+                m.push(Slot::NULL);
+            }
+        },
+        Op::LOAD_ATTR => {
+            let owner = m.want_object(0)?;
+            m.drop(1);
+            push_attribute(m, owner, arg & 1 != 0);
+        }
+        Op::LOAD_METHOD | Op::LOAD_SPECIAL => {
+            let owner = m.want_object(0)?;
+            m.drop(1);
+            push_attribute(m, owner, true);
+        }
+        Op::LOAD_SUPER_ATTR => {
+            m.want_objects(3)?;
+            let owner = m.peek(0);
+            m.drop(3);
+            push_attribute(m, owner, arg & 1 != 0);
+        }
+        Op::PUSH_NULL => m.push(Slot::NULL),
+        Op::POP_TOP => {
+            let slot = m.peek(0);
+            // 3.14's POP_TOP looks before it leaps; until then it is a plain decref.
+            let fine = slot.is_obj()
+                || matches!(slot.tag(), Tag::Lasti | Tag::OpenFunction | Tag::GuardedFunction)
+                || (m.version >= Version::V314
+                    && matches!(slot.tag(), Tag::Null | Tag::MaybeNull | Tag::Index));
+            if !fine {
+                return Err(m.wrong_type(0, "an object"));
+            }
+            m.split_pair(0);
+            m.drop(1);
+        }
+        Op::COPY => copy(m, arg as usize - 1)?,
+        Op::SWAP => {
+            let other = arg as usize - 1;
+            m.split_pair(0);
+            m.split_pair(other);
+            let (top, below) = (m.peek(0), m.peek(other));
+            m.poke(0, below);
+            m.poke(other, top);
+            m.dirty = true;
+        }
+        Op::UNARY_NOT => {
+            want_condition(m)?;
+            m.poke(0, Slot::of(Tag::Bool));
+        }
+        Op::POP_JUMP_IF_FALSE | Op::POP_JUMP_IF_TRUE => {
+            want_condition(m)?;
+            m.drop(1);
+        }
+        Op::POP_JUMP_IF_NONE
+        | Op::POP_JUMP_IF_NOT_NONE
+        | Op::POP_JUMP_FORWARD_IF_NONE
+        | Op::POP_JUMP_FORWARD_IF_NOT_NONE
+        | Op::POP_JUMP_BACKWARD_IF_NONE
+        | Op::POP_JUMP_BACKWARD_IF_NOT_NONE
+        | Op::JUMP_IF_FALSE_OR_POP
+        | Op::JUMP_IF_TRUE_OR_POP => {
+            m.want_object(0)?;
+            m.drop(1);
+        }
+        Op::COMPARE_OP => {
+            m.want_objects(2)?;
+            let ints = m.peek(0).is(Tag::Int) && m.peek(1).is(Tag::Int);
+            let to_bool = ints || (m.version >= Version::V313 && arg & 16 != 0);
+            m.drop(2);
+            m.push(Slot::of(if to_bool { Tag::Bool } else { Tag::Obj }));
+        }
+        Op::FORMAT_SIMPLE | Op::GET_YIELD_FROM_ITER => {
+            // They may hand on what they got.
+            let slot = m.want_object(0)?;
+            m.poke(0, slot.retagged(Tag::Obj));
+        }
+        Op::BUILD_TUPLE => build_tuple(m, arg as usize)?,
+        Op::BUILD_LIST => {
+            m.want_objects(arg as usize)?;
+            m.drop(arg as usize);
+            let fresh = arg == 0 && m.has_except_star;
+            m.push(Slot::of(if fresh { Tag::ExcList } else { Tag::List }));
+        }
+        Op::LIST_APPEND => {
+            let value = m.want_object(0)?;
+            let list = want_list(m, arg as usize)?;
+            let keeps = matches!(value.tag(), Tag::Exc | Tag::ExcOrNone | Tag::None);
+            if !keeps && list.is(Tag::ExcList) {
+                m.poke(arg as usize, list.shared());
+                m.dirty = true;
+            }
+            m.drop(1);
+        }
+        Op::LIST_EXTEND => {
+            m.want_object(0)?;
+            let list = want_list(m, arg as usize)?;
+            if list.is(Tag::ExcList) {
+                m.poke(arg as usize, list.shared());
+                m.dirty = true;
+            }
+            m.drop(1);
+        }
+        Op::SET_ADD | Op::SET_UPDATE => {
+            m.want_object(0)?;
+            m.want(arg as usize, Tag::Set, "a set made by BUILD_SET")?;
+            m.drop(1);
+        }
+        Op::DICT_UPDATE => {
+            m.want_object(0)?;
+            m.want(arg as usize, Tag::Dict, "a dict made by BUILD_MAP")?;
+            m.drop(1);
+        }
+        Op::DICT_MERGE => {
+            m.want_object(0)?;
+            m.want(arg as usize, Tag::Dict, "a dict made by BUILD_MAP")?;
+            // The function that is about to be called: its name goes into the error message.
+            let callee = if m.version < Version::V313 { arg + 2 } else { arg + 3 };
+            m.want_object(callee as usize)?;
+            m.drop(1);
+        }
+        Op::MAP_ADD => {
+            m.want_objects(2)?;
+            m.want(arg as usize + 1, Tag::Dict, "a dict made by BUILD_MAP")?;
+            m.drop(2);
+        }
+        Op::LIST_TO_TUPLE => list_to_tuple(m)?,
+        Op::BUILD_INTERPOLATION => {
+            let count = 2 + (arg as usize & 1);
+            m.want_objects(count)?;
+            m.drop(count);
+            m.push(Slot::of(Tag::Interpolation));
+        }
+        Op::BUILD_TEMPLATE => {
+            m.want(1, Tag::StrTuple, "a tuple of str")?;
+            let parts = m.peek(0);
+            if !(parts.is(Tag::InterpolationTuple) || (is_tuple(parts) && parts.len() == Some(0))) {
+                return Err(m.wrong_type(0, "a tuple of interpolations made by BUILD_TUPLE"));
+            }
+            m.drop(2);
+            m.push(Slot::OBJ);
+        }
+        Op::CALL_INTRINSIC_1 => intrinsic_1(m, arg)?,
+        Op::CALL_INTRINSIC_2 => intrinsic_2(m, arg)?,
+        Op::KW_NAMES => {
+            let Some(ConstKind::StrTuple(len)) = m.meta.consts.get(arg as usize) else {
+                return Err(m.error(ErrorKind::BadConstant, "keyword names must be a constant tuple of str"));
+            };
+            m.kwnames = Some(*len);
+        }
+        Op::PRECALL => {}
+        Op::CALL => {
+            let names = m.kwnames.take().unwrap_or(0);
+            call(m, arg, names)?;
+        }
+        Op::CALL_KW => {
+            let names = m.peek(0);
+            let (Tag::StrTuple, Some(len)) = (names.tag(), names.len()) else {
+                return Err(m.wrong_type(0, "a constant tuple of str"));
+            };
+            m.drop(1);
+            call(m, arg, len)?;
+        }
+        Op::CALL_FUNCTION_EX => call_function_ex(m, arg)?,
+        Op::MAKE_FUNCTION => make_function(m, arg)?,
+        Op::SET_FUNCTION_ATTRIBUTE => set_function_attribute(m, arg)?,
+        Op::RETURN_VALUE => {
+            m.want_object(0)?;
+            m.drop(1);
+            want_empty(m)?;
+        }
+        Op::RETURN_CONST => want_empty(m)?,
+        Op::RETURN_GENERATOR => {
+            if m.version < Version::V315 {
+                want_empty(m)?;
+            }
+            m.push(Slot::OBJ);
+        }
+        Op::PUSH_EXC_INFO => {
+            m.want_exc(0)?;
+            m.drop(1);
+            m.push(Slot::of(Tag::ExcOrNone));
+            m.push(Slot::of(Tag::Exc));
+        }
+        Op::POP_EXCEPT => {
+            want_exc_or_none(m, 0)?;
+            m.drop(1);
+        }
+        Op::RERAISE => {
+            m.want_exc(0)?;
+            if arg > 0 && !m.peek(arg as usize).is(Tag::Lasti) {
+                return Err(m.wrong_type(arg as usize, "the lasti that a handler with lasti finds there"));
+            }
+            m.drop(1);
+        }
+        Op::CHECK_EG_MATCH => {
+            m.want_object(0)?;
+            want_exc_or_none(m, 1)?;
+            m.drop(2);
+            m.push(Slot::of(Tag::ExcOrNone));
+            m.push(Slot::of(Tag::ExcOrNone));
+        }
+        Op::PREP_RERAISE_STAR => prep_reraise_star(m)?,
+        Op::WITH_EXCEPT_START => {
+            m.want_exc(0)?;
+            if m.version < Version::V314 {
+                m.want_object(3)?;
+            } else {
+                m.want_object(4)?;
+                m.want_nullable(3, "the self of __exit__, or NULL")?;
+            }
+            m.push(Slot::OBJ);
+        }
+        Op::END_ASYNC_FOR => {
+            m.want_exc(0)?;
+            m.want_object(1)?;
+            m.drop(2);
+        }
+        Op::FOR_ITER => {
+            if m.version < Version::V315 {
+                m.want(0, Tag::Iter, "an iterator made by GET_ITER")?;
+            } else {
+                let plain = matches!(m.peek(1).tag(), Tag::Any | Tag::Iter) && m.peek(0).is(Tag::Null);
+                let paired = m.peek(1).is(Tag::PairedIter) && m.peek(0).is(Tag::Index);
+                if !(plain || paired) {
+                    return Err(m.wrong_type(1, "an iterator made by GET_ITER, with its index above it"));
+                }
+            }
+            m.push(Slot::OBJ);
+        }
+        Op::GET_ITER => {
+            // 3.15: lists and tuples stay what they are, and the upper slot counts.
+            let slot = m.want_object(0)?;
+            m.poke(0, slot.retagged(Tag::PairedIter));
+            m.push(Slot::of(Tag::Index));
+        }
+        Op::GET_AITER => {
+            m.want_object(0)?;
+            m.poke(0, Slot::of(Tag::AsyncIter));
+        }
+        Op::END_FOR => {
+            m.want_object(0)?;
+            want_iterator_slots(m, 1)?;
+            m.drop(if m.version < Version::V313 { 2 } else { 1 });
+        }
+        Op::POP_ITER => {
+            want_iterator_slots(m, 0)?;
+            m.drop(if m.version < Version::V315 { 1 } else { 2 });
+        }
+        Op::YIELD_VALUE => yield_value(m, inst)?,
+        Op::SEND => {
+            m.want_object(0)?;
+            if m.version < Version::V315 {
+                m.want_object(1)?;
+            } else {
+                m.want_pair(1)?;
+            }
+            m.poke(0, Slot::OBJ);
+        }
+        Op::END_SEND => {
+            let value = m.want_object(0)?;
+            want_iterator_slots(m, 1)?;
+            m.drop(if m.version < Version::V315 { 2 } else { 3 });
+            m.push(value);
+        }
+        Op::CLEANUP_THROW => {
+            m.want_exc(0)?;
+            m.want_object(1)?;
+            want_iterator_slots(m, 2)?;
+            if m.version < Version::V315 {
+                m.drop(3);
+                m.push(Slot::of(Tag::None));
+            } else {
+                m.drop(4);
+                m.push(Slot::of(Tag::None));
+                m.push(Slot::NULL);
+            }
+            m.push(Slot::OBJ);
+        }
+        Op::MATCH_KEYS => {
+            m.want_tuple(0, "a tuple of keys")?;
+            m.want_object(1)?;
+            m.push(Slot::OBJ);
+        }
+        Op::MATCH_CLASS => {
+            m.want_tuple(0, "a tuple of attribute names")?;
+            m.want_objects(3)?;
+            m.drop(3);
+            m.push(Slot::OBJ);
+        }
+        _ => return Err(m.error(ErrorKind::IllegalOpcode, "the verifier has no rule for this opcode")),
+    }
+    Ok(())
+}
+
+/// An object, and in 3.15 above it NULL or an index that is only dropped: nothing will be asked of them as an iterator.
+fn want_iterator_slots(m: &Machine<'_>, upper_from_top: usize) -> Result<()> {
+    if m.version < Version::V315 {
+        return m.want_object(upper_from_top).map(drop);
+    }
+    if !matches!(m.peek(upper_from_top).tag(), Tag::Null | Tag::Index) {
+        return Err(m.wrong_type(upper_from_top, "an iterator's index or NULL"));
+    }
+    m.want_object(upper_from_top + 1).map(drop)
+}
+
+fn load_fast(m: &mut Machine<'_>, local: u32, unchecked: bool) -> Result<()> {
+    if unchecked {
+        m.want_bound(local)?;
+    }
+    let slot = Slot::of(m.local_tag(local));
+    m.push(slot);
+    Ok(())
+}
+
+fn load_borrowed(m: &mut Machine<'_>, local: u32, which: u32) -> Result<()> {
+    m.want_bound(local)?;
+    let slot = Slot::borrowed(m.local_tag(local), m.index << 1 | which);
+    m.push(slot);
+    Ok(())
+}
+
+fn want_not_free(m: &Machine<'_>, local: u32) -> Result<()> {
+    if m.meta.locals[local as usize] == LocalKind::Free {
+        return Err(
+            m.error(ErrorKind::BadLocal, "the slot of a free variable keeps its cell: use DELETE_DEREF")
+        );
+    }
+    Ok(())
+}
+
+fn constant(kind: ConstKind, index: u32) -> Slot {
+    match kind {
+        ConstKind::None => Slot::of(Tag::None),
+        ConstKind::Str => Slot::of(Tag::Str),
+        ConstKind::Bool => Slot::of(Tag::Bool),
+        ConstKind::StrTuple(len) => Slot::tuple(Tag::StrTuple, len),
+        ConstKind::Tuple(len) => Slot::tuple(Tag::Tuple, len),
+        ConstKind::Code { .. } => Slot::with(Tag::Code, index),
+        ConstKind::Int => Slot::of(Tag::Int),
+        ConstKind::Other => Slot::OBJ,
+    }
+}
+
+/// An attribute, or for a call the pair of it and what it is called on; "no method" is NULL in the slot of the other.
+fn push_attribute(m: &mut Machine<'_>, owner: Slot, for_call: bool) {
+    if !for_call {
+        m.push(Slot::OBJ);
+    } else if m.version < Version::V313 {
+        m.push(Slot::of(Tag::MaybeNull));
+        m.push(Slot::OBJ);
+    } else {
+        m.push(Slot::OBJ);
+        m.push(owner.retagged(Tag::MaybeNull));
+    }
+}
+
+/// From 3.13 on conditional jumps and UNARY_NOT compare with False and True and look no further.
+fn want_condition(m: &Machine<'_>) -> Result<()> {
+    if m.version < Version::V313 {
+        m.want_object(0)?;
+    } else if !m.peek(0).is(Tag::Bool) {
+        return Err(m.wrong_type(0, "a bool: put TO_BOOL before it"));
+    }
+    Ok(())
+}
+
+fn copy(m: &mut Machine<'_>, from_top: usize) -> Result<()> {
+    let slot = m.peek(from_top);
+    let copied = match slot.tag() {
+        Tag::PairedIter => slot.retagged(Tag::Obj),
+        Tag::ExcList => {
+            m.poke(from_top, slot.shared());
+            m.dirty = true;
+            slot.shared()
+        }
+        Tag::Lasti | Tag::OpenFunction | Tag::GuardedFunction => slot,
+        _ if slot.is_obj() => slot,
+        _ => return Err(m.wrong_type(from_top, "an object")),
+    };
+    m.push(copied);
+    m.copied = from_top == 0;
+    Ok(())
+}
+
+fn build_tuple(m: &mut Machine<'_>, count: usize) -> Result<()> {
+    m.want_objects(count)?;
+    let items = &m.stack[m.stack.len() - count..];
+    let all = |tag| items.iter().all(|slot| slot.is(tag));
+    let slot = if all(Tag::Str) {
+        Slot::tuple(Tag::StrTuple, count as u32)
+    } else if all(Tag::Cell) {
+        Slot::tuple(Tag::CellTuple, count as u32)
+    } else if all(Tag::Interpolation) {
+        Slot::tuple(Tag::InterpolationTuple, count as u32)
+    } else if count == 3 && items[0].is(Tag::Str) && (items[1].is(Tag::None) || is_tuple(items[1])) {
+        Slot::tuple(Tag::AliasTuple, 3)
+    } else {
+        Slot::tuple(Tag::Tuple, count as u32)
+    };
+    m.drop(count);
+    m.push(slot);
+    Ok(())
+}
+
+fn want_list(m: &Machine<'_>, from_top: usize) -> Result<Slot> {
+    let slot = m.peek(from_top);
+    if matches!(slot.tag(), Tag::List | Tag::ExcList | Tag::Any) {
+        return Ok(slot);
+    }
+    Err(m.wrong_type(from_top, "a list made by BUILD_LIST"))
+}
+
+fn list_to_tuple(m: &mut Machine<'_>) -> Result<()> {
+    want_list(m, 0)?;
+    m.poke(0, Slot::of(Tag::Tuple));
+    Ok(())
+}
+
+fn want_exc_or_none(m: &Machine<'_>, from_top: usize) -> Result<()> {
+    if matches!(m.peek(from_top).tag(), Tag::ExcOrNone | Tag::Exc | Tag::None | Tag::Any) {
+        return Ok(());
+    }
+    Err(m.wrong_type(from_top, "an exception or None"))
+}
+
+/// It reads the fields of every item of the list.
+fn prep_reraise_star(m: &mut Machine<'_>) -> Result<()> {
+    m.want(0, Tag::ExcList, "a list from BUILD_LIST 0 that holds nothing but exceptions and None")?;
+    m.want_exc(1)?;
+    m.drop(2);
+    m.push(Slot::of(Tag::ExcOrNone));
+    Ok(())
+}
+
+fn intrinsic_1(m: &mut Machine<'_>, arg: u32) -> Result<()> {
+    m.want_object(0)?;
+    let result = match arg {
+        // STOPITERATION_ERROR
+        3 => {
+            m.want_exc(0)?;
+            Tag::Exc
+        }
+        // LIST_TO_TUPLE
+        6 => return list_to_tuple(m),
+        // TYPEVAR, PARAMSPEC, TYPEVARTUPLE
+        7..=9 => {
+            m.want(0, Tag::Str, "a str")?;
+            Tag::Obj
+        }
+        // SUBSCRIPT_GENERIC
+        10 => {
+            m.want_tuple(0, "a tuple of type parameters")?;
+            Tag::Obj
+        }
+        // TYPEALIAS
+        11 => {
+            m.want(
+                0,
+                Tag::AliasTuple,
+                "a tuple of a str, a tuple or None, and a value, made by BUILD_TUPLE 3",
+            )?;
+            Tag::Obj
+        }
+        // PRINT, IMPORT_STAR, ASYNC_GEN_WRAP, UNARY_POSITIVE
+        _ => Tag::Obj,
+    };
+    m.poke(0, Slot::of(result));
+    Ok(())
+}
+
+fn intrinsic_2(m: &mut Machine<'_>, arg: u32) -> Result<()> {
+    let result = match arg {
+        // PREP_RERAISE_STAR
+        1 => return prep_reraise_star(m),
+        // TYPEVAR_WITH_BOUND, TYPEVAR_WITH_CONSTRAINTS
+        2 | 3 => {
+            m.want_object(0)?;
+            m.want(1, Tag::Str, "a str")?;
+            Slot::OBJ
+        }
+        // SET_FUNCTION_TYPE_PARAMS
+        4 => {
+            m.want_tuple(0, "a tuple of type parameters")?;
+            want_function(m, 1)?
+        }
+        // SET_TYPEPARAM_DEFAULT
+        _ => {
+            m.want_objects(2)?;
+            Slot::OBJ
+        }
+    };
+    m.drop(2);
+    m.push(result);
+    Ok(())
+}
+
+fn want_function(m: &Machine<'_>, from_top: usize) -> Result<Slot> {
+    let slot = m.peek(from_top);
+    if matches!(slot.tag(), Tag::Function | Tag::OpenFunction | Tag::GuardedFunction) {
+        return Ok(slot);
+    }
+    Err(m.wrong_type(from_top, "a function made by MAKE_FUNCTION"))
+}
+
+/// CALL and CALL_KW: `[NULL or method, callable or self, args…]` until 3.12, `[callable, self or NULL, args…]` from 3.13 on.
+fn call(m: &mut Machine<'_>, arg: u32, names: u32) -> Result<()> {
+    let count = arg as usize;
+    if names > arg {
+        return Err(m.error(
+            ErrorKind::BadConstant,
+            format!("there are {names} keyword names for {count} arguments"),
+        ));
+    }
+    m.want_objects(count)?;
+    let (low, high) = (m.peek(count + 1), m.peek(count));
+    // The callee, if it is known, and whether it gets no self.
+    let (callee, self_is_null) =
+        if m.version < Version::V313 && low.is(Tag::Null) { (high, true) } else { (low, high.is(Tag::Null)) };
+    if callee.is(Tag::GuardedFunction) {
+        guarded_call(m, count, names, callee, self_is_null)?;
+    } else if m.version < Version::V313 {
+        m.want_object(count)?;
+        m.want_nullable(count + 1, "NULL or a method")?;
+    } else {
+        m.want_nullable(count, "NULL or self")?;
+        m.want_object(count + 1)?;
+    }
+    let makes_iterator = matches!(callee.tag(), Tag::Function | Tag::GuardedFunction)
+        && matches!(
+            m.meta.consts.get(callee.constant() as usize),
+            Some(ConstKind::Code { generator: true, .. })
+        );
+    m.drop(count + 2);
+    m.push(Slot::of(if makes_iterator { Tag::Iter } else { Tag::Obj }));
+    Ok(())
+}
+
+/// A call of code whose first parameters have compilers' names: the arguments must be what those names promise.
+fn guarded_call(m: &Machine<'_>, count: usize, names: u32, function: Slot, self_is_null: bool) -> Result<()> {
+    if names != 0 {
+        return Err(m.error(ErrorKind::BadStackType, "a comprehension's function takes no keywords"));
+    }
+    let total = count + usize::from(!self_is_null);
+    for (position, trust) in m.code_of(function).1.into_iter().enumerate().take(total) {
+        if trust != Trust::None && !satisfies(m.peek(total - 1 - position), trust) {
+            return Err(m.wrong_type(
+                total - 1 - position,
+                "what this function's parameter is named for (call GET_ITER for `.0`)",
+            ));
+        }
+    }
+    m.want_objects(total)
+}
+
+/// The slot of the missing method is dropped unseen, and keyword arguments are read as an exact dict.
+fn call_function_ex(m: &mut Machine<'_>, arg: u32) -> Result<()> {
+    let always = m.version >= Version::V314;
+    let has_kwargs = always || arg & 1 != 0;
+    let args = usize::from(has_kwargs);
+    if has_kwargs && !(always && m.peek(0).is(Tag::Null)) {
+        m.want(0, Tag::Dict, "a dict made by BUILD_MAP and DICT_MERGE")?;
+    }
+    m.want_object(args)?;
+    let (function, null) =
+        if m.version < Version::V313 { (args + 1, args + 2) } else { (args + 2, args + 1) };
+    m.want_object(function)?;
+    if !m.peek(null).is(Tag::Null) {
+        return Err(m.wrong_type(null, "NULL"));
+    }
+    m.drop(3 + args);
+    m.push(Slot::OBJ);
+    Ok(())
+}
+
+/// Until 3.12 the operand says which attributes lie below the code; they are stored unseen.
+fn make_function(m: &mut Machine<'_>, arg: u32) -> Result<()> {
+    let code = m.peek(0);
+    if !code.is(Tag::Code) {
+        return Err(m.wrong_type(0, "a constant code object"));
+    }
+    let flags = if m.version < Version::V313 { arg } else { 0 };
+    let function = Slot::with(Tag::OpenFunction, code.constant());
+    let mut at = 1;
+    for flag in [8, 4, 2, 1] {
+        if flags & flag != 0 {
+            want_attribute(m, flag, at, function)?;
+            at += 1;
+        }
+    }
+    m.drop(at);
+    let slot = finished(m, function, flags & 8 != 0);
+    m.push(slot);
+    Ok(())
+}
+
+fn set_function_attribute(m: &mut Machine<'_>, arg: u32) -> Result<()> {
+    let function = want_function(m, 0)?;
+    want_attribute(m, arg, 1, function)?;
+    m.drop(2);
+    let slot =
+        if arg == 8 && function.is(Tag::OpenFunction) { finished(m, function, true) } else { function };
+    m.push(slot);
+    Ok(())
+}
+
+/// A function once its closure is or is not there.
+fn finished(m: &Machine<'_>, function: Slot, has_closure: bool) -> Slot {
+    let (freevars, args) = m.code_of(function);
+    let tag = if freevars > 0 && !has_closure {
+        Tag::OpenFunction
+    } else if args.iter().all(|trust| matches!(trust, Trust::None | Trust::Int)) {
+        Tag::Function
+    } else {
+        Tag::GuardedFunction
+    };
+    Slot::with(tag, function.constant())
+}
+
+fn want_attribute(m: &Machine<'_>, flag: u32, from_top: usize, function: Slot) -> Result<()> {
+    let slot = m.peek(from_top);
+    match flag {
+        // Defaults
+        1 => {
+            m.want_tuple(from_top, "a tuple of defaults")?;
+        }
+        // Keyword defaults
+        2 => {
+            m.want(from_top, Tag::Dict, "a dict of keyword defaults")?;
+        }
+        // Annotations, as a dict or as a tuple that is read in pairs
+        4 => {
+            let pairs = is_tuple(slot) && slot.len().is_some_and(|len| len % 2 == 0);
+            if !pairs && !slot.is(Tag::Dict) && !slot.is(Tag::Any) {
+                return Err(m.wrong_type(from_top, "a tuple of names and annotations, or a dict"));
+            }
+        }
+        // Closure
+        8 => {
+            let freevars = m.code_of(function).0;
+            let fits = match slot.tag() {
+                Tag::CellTuple => slot.len() == Some(freevars),
+                Tag::Any => true,
+                _ => is_tuple(slot) && slot.len() == Some(0) && freevars == 0,
+            };
+            if !fits {
+                return Err(m.wrong_type(
+                    from_top,
+                    &format!("a tuple of the code's {freevars} cells, made by BUILD_TUPLE"),
+                ));
+            }
+        }
+        // __annotate__
+        _ => {
+            m.want_object(from_top)?;
+        }
+    }
+    Ok(())
+}
+
+fn want_empty(m: &Machine<'_>) -> Result<()> {
+    if m.stack.is_empty() {
+        return Ok(());
+    }
+    Err(m.error(
+        ErrorKind::StackMismatch,
+        format!("{} values are left on the stack below: pop them before returning", m.stack.len()),
+    ))
+}
+
+/// Suspended inside `yield from` or `await`, CPython takes the value below for the delegate.
+fn yield_value(m: &mut Machine<'_>, inst: Inst) -> Result<()> {
+    m.want_object(0)?;
+    let delegates = if m.version < Version::V313 {
+        let next = m.program.insts.get(m.index as usize + 1);
+        next.is_some_and(|next| next.arg & 3 >= 2)
+    } else {
+        inst.arg & 1 != 0
+    };
+    if delegates {
+        let needed = if m.version < Version::V315 { 2 } else { 3 };
+        if m.stack.len() < needed {
+            return Err(m.error(
+                ErrorKind::StackUnderflow,
+                "there must be a delegate below the value that is handed on",
+            ));
+        }
+        want_iterator_slots(m, 1)?;
+    }
+    m.poke(0, Slot::OBJ);
+    Ok(())
+}
