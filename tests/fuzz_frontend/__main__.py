@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import collections
+import re
 import sys
 import time
 from pathlib import Path
@@ -21,9 +22,11 @@ if __name__ == "__main__":
     import importlib, os
     module, _, name = os.environ.get("COMPILE", "pydynamo:compile").partition(":")
     compiler = getattr(importlib.import_module(module), name)
-    for title, wrap in (("eager", lambda f: f), ("compiled", lambda f: compiler(f, backend="eager"))):
-        fn = wrap(make())
-        for args, kwargs in calls():
+    for title, wrap in (("eager   ", lambda f: f), ("compiled", lambda f: compiler(f, backend="eager"))):
+        copy_of_this = {"__name__": "program"}
+        exec(compile(open(__file__).read(), __file__, "exec"), copy_of_this)
+        fn = wrap(copy_of_this["make"]())
+        for args, kwargs in copy_of_this["calls"]():
             try:
                 print(title, fn(*args, **kwargs))
             except Exception as error:
@@ -37,6 +40,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many programs")
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit for one program")
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after this time (0: never)")
+    parser.add_argument("--per-kind", type=int, default=0, help="report only so many of each kind (0: all)")
     parser.add_argument("--show", action="store_true", help="print the programs instead of running them")
     parser.add_argument("--no-shrink", action="store_true", help="report differences as they are")
     parser.add_argument(
@@ -82,6 +86,7 @@ def _judge_files(client: Client, files: list[Path]) -> int:
 
 def _fuzz(client: Client, args: argparse.Namespace) -> int:
     totals: collections.Counter[str] = collections.Counter()
+    clusters: collections.Counter[str] = collections.Counter()
     start = time.monotonic()
     busy = 0.0
     done = differing = 0
@@ -106,7 +111,11 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
         if verdict.status in ("same", "invalid"):
             continue
         differing += 1
+        cluster = _cluster(verdict)
+        clusters[cluster] += 1
         print(f"seed {seed}: {_line(verdict)}", flush=True)
+        if args.per_kind and clusters[cluster] > args.per_kind:
+            continue
         if not args.no_shrink:
             source = shrink(
                 source, lambda s, v=verdict: client.judge(s).signature == v.signature, tries=args.tries
@@ -124,6 +133,12 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
         f"{totals['raising calls']} of {totals['calls']} calls raise; {rate:.1f} programs/s"
     )
     return min(differing, 100)
+
+
+def _cluster(verdict: Verdict) -> str:
+    """Differences that are probably one fault: same kind, same words."""
+    words = verdict.notes[0] if verdict.notes else f"{verdict.where} {verdict.eager} {verdict.compiled}"
+    return verdict.kind + re.sub(r"[0-9]+|'[^']*'", "", words)[:160]
 
 
 def _line(verdict: Verdict) -> str:
