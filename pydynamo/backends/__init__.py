@@ -1,0 +1,99 @@
+"""Backends by name: functions from an FX graph and example inputs to a callable. Knows nothing of the translator."""
+from __future__ import annotations
+
+import functools
+import importlib.util
+import logging
+import shutil
+from collections.abc import Callable
+from typing import Any
+
+log = logging.getLogger("pydynamo")
+Backend = Callable[..., Callable[..., Any]]
+_registry: dict[str, Backend] = {}
+
+
+def register(name: str) -> Callable[[Backend], Backend]:
+    """Register a backend under ``name``."""
+    def add(backend: Backend) -> Backend:
+        _registry[name] = backend
+        return backend
+    return add
+
+
+@register("eager")
+def eager(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
+    """Run the graph as it is."""
+    forward: Callable[..., Any] = module.forward
+    return forward
+
+
+@register("aot_eager")
+def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
+    """Trace forward and backward with AOTAutograd and run the ATen graphs as they are."""
+    from torch._functorch.aot_autograd import aot_module_simplified
+    from torch._functorch.compilers import nop
+    made: Callable[..., Any] = aot_module_simplified(module, example_inputs, fw_compiler=nop, bw_compiler=nop)
+    return made
+
+
+@register("inductor")
+def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
+    """torch's own compiler, reached as a plain FX backend."""
+    from torch._inductor.compile_fx import compile_fx
+    made: Callable[..., Any] = compile_fx(module, example_inputs)
+    return made
+
+
+aot_eager.wants_fake_inputs = True  # type: ignore[attr-defined]
+inductor.wants_fake_inputs = True  # type: ignore[attr-defined]
+
+
+@register("triton")
+def triton(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
+    """pydynamo's own Triton lowering."""
+    from pydynamo.lowering import backend
+    made: Callable[..., Any] = backend(module, example_inputs, **options)
+    return made
+
+
+def list_backends() -> list[str]:
+    """The names of the backends that pydynamo brings along."""
+    return sorted(_registry)
+
+
+def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None = None) -> Backend:
+    """The backend for a name or callable. Raises ValueError for an unknown name."""
+    if backend is None:
+        backend = default_backend()
+    if not isinstance(backend, str):
+        found: Backend = backend
+    elif backend in _registry:
+        found = _registry[backend]
+    else:
+        try:
+            from torch._dynamo.backends.registry import lookup_backend
+            found = lookup_backend(backend)
+        except Exception as error:
+            raise ValueError(f"no backend named {backend!r}; there are {', '.join(list_backends())} and those "
+                             "registered with torch") from error
+    keywords: dict[str, Any] = {}
+    if mode is not None:
+        keywords["mode"] = mode
+    if options:
+        keywords["options"] = options
+    return functools.partial(found, **keywords) if keywords else found
+
+
+@functools.cache
+def default_backend() -> str:
+    """``triton`` on CUDA, ``inductor`` where a C++ compiler is found, else ``eager``."""
+    import torch
+    if torch.cuda.is_available() and importlib.util.find_spec("pydynamo.lowering") is not None:
+        name = "triton"
+    elif shutil.which("g++") or shutil.which("clang++"):
+        name = "inductor"
+    else:
+        name = "eager"
+    log.info("pydynamo: default backend %s", name)
+    return name

@@ -1,0 +1,257 @@
+"""From a real value and its source to a tracked value, with the guards that its kind needs."""
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.frontend import source as sources
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
+from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
+from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
+from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
+from pydynamo.frontend.variables.contexts import GradModeVariable
+from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, SetVariable
+from pydynamo.frontend.variables.exceptions import InputExceptionVariable
+from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
+from pydynamo.frontend.variables.nn_module import NNModuleVariable
+from pydynamo.frontend.variables.objects import ObjectVariable, OpaqueVariable, is_plain_class
+from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable, is_namedtuple
+from pydynamo.frontend.variables.tensor import TensorVariable
+from pydynamo.frontend.variables.torch_ops import OpVariable, TorchFunctionVariable, is_torch_function
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.translator import Translator
+
+_BUILTIN_CALLABLES = (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType,
+                      types.MethodWrapperType, types.ClassMethodDescriptorType)
+
+
+def wrap(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    """The tracked value for ``value``, which is found at ``source``; one object is one tracked value."""
+    if is_constant_value(value):
+        return _constant(tx, value, source)
+    root = tx.root
+    known = root.by_id.get(id(value))
+    if known is not None:
+        if known.source is not None and known.source != source and not _same_held_object(known, source):
+            tx.output.guards.add("IS", source, known.source)
+        return known
+    made = _wrap_object(tx, value, source)
+    root.by_id[id(value)] = made
+    root.keep_alive.append(value)
+    return made
+
+
+def _same_held_object(known: VariableTracker, source: Source) -> bool:
+    return source.kind == "const"
+
+
+def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    if source.kind == "const":
+        return ConstantVariable(value, None)
+    if type(value) in (int, float) and _may_vary(source) and tx.output.symbols.number_is_dynamic(value, source):
+        known = tx.root.symbol_inputs.get(source)
+        if known is None:
+            known = tx.root.symbol_inputs[source] = tx.output.symbols.number(tx.output, value, source)
+        return known
+    if value is None or type(value) in (bool, types.CodeType) or isinstance(value, enum.Enum):
+        guards.add("ID_MATCH", source, value)
+    elif type(value) is range:
+        guards.add("TYPE_MATCH", source, range)
+        guards.add("EQUALS_MATCH", source, value)
+    else:
+        guards.add("EQUALS_MATCH", source, value)
+    return ConstantVariable(value, source)
+
+
+def _may_vary(source: Source) -> bool:
+    """Numbers on classes and in modules' namespaces are baked in; those of instances and arguments may vary."""
+    root = source.root()
+    return root.kind in ("local", "deref", "const", "global") and source.kind != "defaults"
+
+
+def _wrap_object(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    kind = type(value)
+    guards = tx.output.guards
+    if isinstance(value, torch.Tensor):
+        return _tensor(tx, value, source)
+    maker = _BY_TYPE.get(kind)
+    if maker is not None:
+        return maker(tx, value, source)
+    if isinstance(value, type):
+        guards.add("ID_MATCH", source, value)
+        return ClassVariable(value, source)
+    if isinstance(value, torch.nn.Module):
+        guards.add("TYPE_MATCH", source, kind)
+        return NNModuleVariable(kind, value, source)
+    if isinstance(value, types.ModuleType):
+        guards.add("ID_MATCH", source, value)
+        return ModuleVariable(value, source)
+    if isinstance(value, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        guards.add("ID_MATCH", source, value)
+        return OpVariable(value, source)
+    if isinstance(value, _BUILTIN_CALLABLES):
+        return _builtin(tx, value, source)
+    if is_namedtuple(kind):
+        return _sequence(tx, value, source)
+    if isinstance(value, BaseException):
+        guards.add("TYPE_MATCH", source, kind)
+        if source.kind != "local" and source.kind != "const":
+            return OpaqueVariable(value, source)
+        args_at = sources.attr(source, "args")
+        guards.add("LENGTH", args_at, len(value.args))
+        args: list[VariableTracker] = [
+            LazyVariable(tx, arg, sources.item(args_at, i)) for i, arg in enumerate(value.args)]
+        return InputExceptionVariable(value, source, args)
+    from pydynamo.frontend.wrapper import original_of
+    inner = original_of(value)
+    if inner is not None:
+        guards.add("ID_MATCH", source, value)
+        return wrap(tx, inner, sources.const(inner))
+    guards.add("TYPE_MATCH", source, kind)
+    if is_plain_class(kind) and kind is not object:
+        return ObjectVariable(kind, value, source)
+    return OpaqueVariable(value, source)
+
+
+def _tensor(tx: Translator, value: torch.Tensor, source: Source) -> VariableTracker:
+    if type(value) not in (torch.Tensor, torch.nn.Parameter):
+        unsupported("tensor-subclass", f"{source.name} is a {type(value).__qualname__}")
+    if value.layout is not torch.strided or value.is_quantized or value.is_nested:
+        unsupported("tensor-subclass", f"{source.name} is not a plain strided tensor")
+    fake = tx.output.symbols.fake_tensor(tx.output, value, source)
+    node = tx.output.placeholder(source, value, fake)
+    tx.root.input_tensors.append(source)
+    return TensorVariable(node, fake, source, type(value))
+
+
+def _sequence(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, type(value))
+    guards.add("LENGTH", source, len(value))
+    items: list[VariableTracker] = [
+        LazyVariable(tx, item, sources.item(source, index)) for index, item in enumerate(value)]
+    return SequenceVariable(items, type(value), source)
+
+
+def _deque(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    made = _sequence(tx, value, source)
+    assert isinstance(made, SequenceVariable)
+    made.maxlen = value.maxlen
+    tx.output.guards.add("EQUALS_MATCH", sources.attr(source, "maxlen"), value.maxlen)
+    return made
+
+
+def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, type(value))
+    if "__builtins__" in value and "__name__" in value:
+        return OpaqueVariable(value, source)
+    keys = tuple(value)
+    if not all(is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key)
+               for key in keys):
+        return OpaqueVariable(value, source)
+    guards.add("KEYS", source, keys)
+    pairs = [(_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys]
+    made = DictVariable.from_pairs(pairs, type(value), source)  # type: ignore[arg-type]
+    if type(value) is collections.defaultdict and value.default_factory is not None:
+        made.factory = wrap(tx, value.default_factory, sources.attr(source, "default_factory"))
+    return made
+
+
+def _constant_tuple(key: Any) -> bool:
+    return type(key) is tuple and all(is_constant_value(part) or _constant_tuple(part) for part in key)
+
+
+def _key(key: Any) -> VariableTracker:
+    if isinstance(key, type):
+        return ClassVariable(key, None)
+    if isinstance(key, types.FunctionType):
+        return UserFunctionVariable(key, sources.const(key))
+    if type(key) is tuple:
+        return SequenceVariable([_key(part) for part in key], tuple)
+    return constant(key)
+
+
+def _set(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, type(value))
+    if not all(is_constant_value(item) or isinstance(item, type) or _constant_tuple(item) for item in value):
+        return OpaqueVariable(value, source)
+    guards.add("KEYS", source, tuple(value))
+    return SetVariable.from_values([_key(item) for item in value], type(value), source)
+
+
+def _slice(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    tx.output.guards.add("TYPE_MATCH", source, slice)
+    return SliceVariable([LazyVariable(tx, getattr(value, part), sources.attr(source, part))
+                          for part in ("start", "stop", "step")], source)
+
+
+def _function(tx: Translator, value: types.FunctionType, source: Source) -> VariableTracker:
+    return tx.function_at(value, source)
+
+
+def _method(tx: Translator, value: types.MethodType, source: Source) -> VariableTracker:
+    tx.output.guards.add("TYPE_MATCH", source, types.MethodType)
+    return BoundMethodVariable(LazyVariable(tx, value.__func__, sources.attr(source, "__func__")),
+                               LazyVariable(tx, value.__self__, sources.attr(source, "__self__")), source)
+
+
+def _builtin(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    if isinstance(value, torch._C.ScriptFunction) if hasattr(torch._C, "ScriptFunction") else False:
+        unsupported("opaque-call", "a scripted function")
+    if is_torch_function(value):
+        tx.output.guards.add("ID_MATCH", source, value)
+        return TorchFunctionVariable(value, source)
+    owner = getattr(value, "__self__", None)
+    if owner is not None and not isinstance(owner, types.ModuleType | type):
+        tx.output.guards.add("TYPE_MATCH", source, type(value))
+        tx.output.guards.add("EQUALS_MATCH", sources.attr(source, "__name__"), value.__name__)
+        owner_at = sources.attr(source, "__self__")
+        return MethodOfBuiltin(LazyVariable(tx, owner, owner_at), value.__name__)
+    tx.output.guards.add("ID_MATCH", source, value)
+    return BuiltinVariable(value, source)
+
+
+def _partial(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, functools.partial)
+    args_at, keywords_at = sources.attr(source, "args"), sources.attr(source, "keywords")
+    guards.add("LENGTH", args_at, len(value.args))
+    guards.add("KEYS", keywords_at, tuple(value.keywords))
+    return PartialVariable(
+        LazyVariable(tx, value.func, sources.attr(source, "func")),
+        [LazyVariable(tx, item, sources.item(args_at, index)) for index, item in enumerate(value.args)],
+        {name: LazyVariable(tx, item, sources.item(keywords_at, name)) for name, item in value.keywords.items()},
+        source)
+
+
+def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, type(value))
+    prev_at = sources.attr(source, "prev")
+    guards.add("EQUALS_MATCH", prev_at, value.prev)
+    enabled = type(value) is torch.enable_grad
+    if type(value) is torch.set_grad_enabled:
+        guards.add("EQUALS_MATCH", sources.attr(source, "mode"), value.mode)
+        enabled = value.mode
+    return GradModeVariable(type(value), enabled, value.prev, source)
+
+
+_BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
+    list: _sequence, tuple: _sequence, torch.Size: _sequence, collections.deque: _deque, slice: _slice,
+    **dict.fromkeys(DICT_TYPES, _dict), set: _set, frozenset: _set, types.FunctionType: _function,
+    types.MethodType: _method, functools.partial: _partial,
+    torch.no_grad: _grad_mode, torch.enable_grad: _grad_mode, torch.set_grad_enabled: _grad_mode,
+}
+

@@ -1,0 +1,64 @@
+"""One frame from arguments to new code and guards: attempts until the speculation log is right."""
+from __future__ import annotations
+
+import threading
+import types
+from typing import Any
+
+import torch
+
+from pydynamo.errors import PydynamoError
+from pydynamo.frontend import events
+from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
+from pydynamo.frontend.guards import Check, GuardSet
+from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
+
+#: compilation is serial in a process: torch's fake tensors and shape environments are not made for threads
+LOCK = threading.RLock()
+_state = threading.local()
+_MAX_ATTEMPTS = 100
+
+
+class Compiled:
+    """The result of a translation: ``code`` is None if the frame is to be run as it is."""
+
+    def __init__(self, code: types.CodeType | None, guards: GuardSet | None, check: Check | None,
+                 reason: Unsupported | None = None) -> None:
+        self.code = code
+        self.guards = guards
+        self.check = check
+        self.reason = reason
+
+
+def is_translating() -> bool:
+    """True while this thread translates a frame."""
+    return getattr(_state, "depth", 0) > 0
+
+
+def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) -> Compiled:
+    """Translate ``frame``. Raises Unsupported with ``fullgraph``; any other exception is an error of the compiler."""
+    speculation = Speculation()
+    grad = torch.is_grad_enabled()
+    _state.depth = getattr(_state, "depth", 0) + 1
+    try:
+        for _ in range(_MAX_ATTEMPTS):
+            root = RootTranslator(frame, options, history, speculation)
+            try:
+                root.run()
+            except RestartTranslation as restart:
+                speculation.learn(restart)
+                continue
+            except SkipFrame as skip:
+                events.emit("graph_breaks", reason=speculation.reason or skip.reason, code=frame.code)
+                return Compiled(None, None, None, skip.reason)
+            finally:
+                torch._C._set_grad_enabled(grad)
+            root.finish_guards()
+            if speculation.reason is not None:
+                events.emit("graph_breaks", reason=speculation.reason, code=frame.code)
+            events.emit("bytecode", old=frame.code, new=root.new_code)
+            events.emit("guards", guards=root.graph.guards.describe())
+            return Compiled(root.new_code, root.graph.guards, root.graph.guards.build(frame.code.co_freevars))
+    finally:
+        _state.depth -= 1
+    raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")

@@ -1,0 +1,42 @@
+"""Control flow of a translation: what a handler may raise. Knows no values and no opcodes."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from pydynamo.errors import Unsupported
+from pydynamo.frontend.reasons import REASONS
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.variables.base import VariableTracker
+
+__all__ = ["ObservedException", "RestartTranslation", "SkipFrame", "Unsupported", "unsupported"]
+
+
+class ObservedException(Exception):
+    """The user's program raises; ``vt`` is the exception as a tracked value."""
+
+    def __init__(self, vt: VariableTracker) -> None:
+        super().__init__(vt)
+        self.vt = vt
+
+
+class RestartTranslation(Exception):
+    """Translate the frame again with what was learned (``key`` and ``value`` go into the speculation log)."""
+
+    def __init__(self, key: str, value: Any) -> None:
+        super().__init__(key, value)
+        self.key = key
+        self.value = value
+
+
+class SkipFrame(Exception):
+    """Run this frame as it is; ``reason`` is the Unsupported that led here."""
+
+    def __init__(self, reason: Unsupported) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def unsupported(reason: str, detail: str = "") -> NoReturn:
+    """Raise the graph break with the stable id ``reason``."""
+    raise Unsupported(reason, detail, REASONS[reason])

@@ -1,0 +1,247 @@
+"""Calls of Python functions, followed into their code: argument binding, inlined frames, generators."""
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from pydynamo import config
+from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.translator import Translator
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import NONE, constant
+from pydynamo.frontend.variables.dicts import DictVariable
+from pydynamo.frontend.variables.exceptions import ExceptionVariable
+from pydynamo.frontend.variables.functions import CellVariable, FunctionVariable
+from pydynamo.frontend.variables.iterators import AnyIterator, stop
+from pydynamo.frontend.variables.sequence import SequenceVariable
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+
+_GENERATOR = inspect.CO_GENERATOR
+_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+
+
+def inline_call(tx: Translator, fn: FunctionVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Call ``fn`` by translating its code in place; a generator function gives a suspended generator."""
+    if tx.depth >= config.max_inline_depth:
+        unsupported("recursion", f"{config.max_inline_depth} nested calls")
+    if fn.code.co_flags & _ASYNC:
+        unsupported("async", fn.describe())
+    frame = InlineTranslator(fn, tx)
+    frame.bind(tx, args, kwargs)
+    if fn.code.co_flags & _GENERATOR:
+        return GeneratorVariable(frame, fn.code.co_qualname)
+    return frame.run()
+
+
+class InlineTranslator(Translator):
+    """The frame of an inlined call."""
+
+    def __init__(self, fn: FunctionVariable, parent: Translator) -> None:
+        super().__init__(fn.code, fn.globals, parent)
+        self.root = parent.root
+        self.fn = fn
+        for name in fn.code.co_cellvars:
+            self.cells[name] = CellVariable()
+        for name, cell in zip(fn.code.co_freevars, fn.cells(parent), strict=True):
+            self.cells[name] = cell
+
+    def bind(self, tx: Translator, args: Args, kwargs: Kwargs) -> None:
+        """Put the arguments into the locals, as a call does."""
+        code = self.code
+        names = code.co_varnames
+        positional = code.co_argcount
+        bound: dict[str, VariableTracker] = dict(zip(names[:positional], args, strict=False))
+        rest = positional + code.co_kwonlyargcount
+        keywords = dict(kwargs)
+        if code.co_flags & inspect.CO_VARARGS:
+            bound[names[rest]] = SequenceVariable(list(args[positional:]), tuple)
+        elif len(args) > positional:
+            self._complain(tx, f"takes {positional} positional arguments but {len(args)} were given")
+        for index in range(code.co_posonlyargcount, rest):
+            name = names[index]
+            if name in keywords:
+                if name in bound:
+                    self._complain(tx, f"got multiple values for argument '{name}'")
+                bound[name] = keywords.pop(name)
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            where = names[rest + bool(code.co_flags & inspect.CO_VARARGS)]
+            bound[where] = DictVariable.from_pairs([(constant(k), v) for k, v in keywords.items()])
+        elif keywords:
+            self._complain(tx, f"got an unexpected keyword argument '{next(iter(keywords))}'")
+        missing = [name for name in names[:positional] if name not in bound]
+        if missing:
+            defaults = self.fn.defaults(tx)
+            for offset, name in enumerate(names[:positional]):
+                index = offset - (positional - len(defaults))
+                if name not in bound:
+                    if index < 0:
+                        self._complain(tx, f"missing 1 required positional argument: '{name}'")
+                    bound[name] = defaults[index]
+        if any(name not in bound for name in names[positional:rest]):
+            defaults_by_name = self.fn.kwdefaults(tx)
+            for name in names[positional:rest]:
+                if name not in bound:
+                    if name not in defaults_by_name:
+                        self._complain(tx, f"missing 1 required keyword-only argument: '{name}'")
+                    bound[name] = defaults_by_name[name]
+        for name, value in bound.items():
+            if name in self.cells and name in code.co_cellvars:
+                self.cells[name].contents = value
+            else:
+                self.locals[name] = value
+
+    def _complain(self, tx: Translator, text: str) -> None:
+        tx.raise_error(TypeError, f"{self.code.co_qualname}() {text}")
+
+    def return_value(self, value: VariableTracker) -> None:
+        """The call returns."""
+        self.result = value
+        self.finished = True
+
+    def run(self) -> VariableTracker:
+        """Run to the return."""
+        handled = len(self.root.handled)
+        try:
+            while not self.finished:
+                self.step()
+        except ObservedException:
+            del self.root.handled[handled:]
+            raise
+        except RecursionError:
+            unsupported("recursion", "the inlined calls are nested too deeply")
+        return self.result
+
+
+class GeneratorVariable(AnyIterator):
+    """A generator made in the trace: a suspended frame, run on only when it is asked for a value."""
+
+    def __init__(self, frame: InlineTranslator, name: str) -> None:
+        self.frame = frame
+        self.name = name
+        self.started = False
+        self.running = False
+        self.closed = False
+        frame.root.generators.append(self)
+
+    def python_type(self) -> type:
+        return type(_a_generator())
+
+    def next(self, tx: Translator) -> VariableTracker:
+        return self.resume(tx, NONE)
+
+    def resume(self, tx: Translator, sent: VariableTracker, error: ExceptionVariable | VariableTracker | None = None
+               ) -> VariableTracker:
+        """Run to the next yield. ``sent`` is what the yield gives, ``error`` is raised there instead."""
+        frame = self.frame
+        if self.closed:
+            if error is not None:
+                raise ObservedException(error)
+            stop(tx)
+        if self.running:
+            tx.raise_error(ValueError, "generator already executing")
+        parent, depth = frame.parent, frame.depth
+        frame.parent, frame.depth = tx, tx.depth + 1
+        if frame.depth >= config.max_inline_depth:
+            unsupported("recursion", "nested generators")
+        self.running = True
+        handled = len(tx.root.handled)
+        tx.root.handled.extend(self._suspended_handlers())
+        try:
+            return self._run(tx, sent, error)
+        except ObservedException as raised:
+            self.closed = True
+            if raised.vt.python_type() is StopIteration and raised.vt is not self._ended:
+                unsupported("generator", "StopIteration raised inside a generator")
+            raise
+        finally:
+            self.running = False
+            self._saved = tx.root.handled[handled:]
+            del tx.root.handled[handled:]
+            frame.parent, frame.depth = parent, depth
+
+    _saved: list[VariableTracker] = []
+    _ended: VariableTracker | None = None
+
+    def _suspended_handlers(self) -> list[VariableTracker]:
+        return self._saved
+
+    def _run(self, tx: Translator, sent: VariableTracker, error: VariableTracker | None) -> VariableTracker:
+        frame = self.frame
+        if error is not None:
+            if not self.started:
+                raise ObservedException(error)
+            try:
+                raise ObservedException(error)
+            except ObservedException as raised:
+                frame.handle_exception(raised)
+        elif self.started:
+            frame.push(sent)
+        elif not (sent is NONE or (sent.realize().is_constant() and sent.realize().as_constant() is None)):
+            tx.raise_error(TypeError, "can't send non-None value to a just-started generator")
+        self.started = True
+        frame.yielded = None
+        while not frame.finished:
+            frame.step()
+            if frame.yielded is not None:
+                value, frame.yielded = frame.yielded, None
+                return value
+        self.closed = True
+        result = frame.result.realize()
+        empty = result.is_constant() and result.as_constant() is None
+        self._ended = ExceptionVariable(StopIteration, [] if empty else [frame.result])
+        raise ObservedException(self._ended)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "send" and len(args) == 1:
+            return self.resume(tx, args[0])
+        if name == "throw" and len(args) == 1:
+            return self.resume(tx, NONE, exception_to_raise(tx, args[0].realize()))
+        if name == "close" and not args:
+            return self.close(tx)
+        return super().call_method(tx, name, args, kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+        if name in ("send", "throw", "close", "__next__", "__iter__"):
+            return MethodOfBuiltin(self, name)
+        return super().getattr(tx, name)
+
+    def close(self, tx: Translator) -> VariableTracker:
+        """``generator.close()``"""
+        if self.closed or not self.started:
+            self.closed = True
+            return NONE
+        try:
+            self.resume(tx, NONE, ExceptionVariable(GeneratorExit, []))
+        except ObservedException as error:
+            if error.vt.python_type() in (GeneratorExit, StopIteration):
+                if error.vt.python_type() is StopIteration and isinstance(error.vt, ExceptionVariable) and error.vt.args:
+                    unsupported("generator", "close() of a generator that returns a value")
+                return NONE
+            raise
+        tx.raise_error(RuntimeError, "generator ignored GeneratorExit")
+
+    def is_suspended_in_try(self) -> bool:
+        """True if dropping the generator would run code of the user."""
+        return self.started and not self.closed and self.frame.suspended_in_try()
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        unsupported("generator", f"generator {self.name} is alive")
+
+
+def exception_to_raise(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """The exception instance for ``raise value``."""
+    from pydynamo.frontend.variables.classes import ClassVariable
+    if isinstance(value, ClassVariable) and issubclass(value.value, BaseException):
+        value = value.call_function(tx, [], {}).realize()
+    if not issubclass(value.python_type(), BaseException):
+        tx.raise_error(TypeError, "exceptions must derive from BaseException")
+    return value
+
+
+def _a_generator() -> Any:
+    yield
+
+

@@ -1,0 +1,89 @@
+"""What ``compile`` returns for an nn.Module: a module that runs the compiled forward of the original."""
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import torch
+
+from pydynamo.frontend.root import Options
+from pydynamo.frontend.wrapper import CompiledFunction
+
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward"})
+
+
+class OptimizedModule(torch.nn.Module):
+    """Stands for ``_orig_mod``: parameters, buffers, attributes and modes are the original's."""
+
+    def __init__(self, module: torch.nn.Module, options: Options) -> None:
+        super().__init__()
+        self._orig_mod = module
+        self._set_up(options)
+        self.training = module.training
+
+    def _set_up(self, options: Options) -> None:
+        module = self._orig_mod
+        forward = module.forward
+        object.__setattr__(self, "_pydynamo_options", options)
+        if isinstance(forward, types.MethodType) and isinstance(forward.__func__, types.FunctionType):
+            compiled: Any = types.MethodType(CompiledFunction(forward.__func__, options), forward.__self__)
+        elif isinstance(forward, types.FunctionType):
+            compiled = CompiledFunction(forward, options)
+        else:
+            compiled = forward
+        object.__setattr__(self, "_forward", compiled)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the original's hooks, if it has any, around the compiled forward."""
+        module = self._orig_mod
+        own = module.__dict__
+        if not any(own.get(name) for name in _HOOKS) and type(module).__call__ is torch.nn.Module.__call__:
+            return self._forward(*args, **kwargs)
+        had, before = "forward" in own, own.get("forward")
+        own["forward"] = self._forward
+        try:
+            return module(*args, **kwargs)
+        finally:
+            if had:
+                own["forward"] = before
+            else:
+                own.pop("forward", None)
+
+    def train(self, mode: bool = True) -> OptimizedModule:
+        self._orig_mod.train(mode)
+        object.__setattr__(self, "training", mode)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_orig_mod":
+            return self._modules["_orig_mod"]
+        return getattr(self._orig_mod, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _OWN or name in ("training", "_parameters", "_buffers", "_modules") or name.startswith("_") and (
+                "_orig_mod" not in self.__dict__.get("_modules", {})):
+            super().__setattr__(name, value)
+        elif "_orig_mod" in self.__dict__.get("_modules", {}):
+            setattr(self._orig_mod, name, value)
+        else:
+            super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._orig_mod, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._orig_mod)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        state.pop("_forward", None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._set_up(state["_pydynamo_options"])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OptimizedModule:
+        import copy
+        return OptimizedModule(copy.deepcopy(self._orig_mod, memo), self._pydynamo_options)

@@ -1,0 +1,127 @@
+"""Opcodes that move values: constants, locals, stack shuffles."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend.dispatch import op
+from pydynamo.frontend.variables.base import NullVariable
+from pydynamo.frontend.variables.constant import constant, from_python
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.translator import Translator
+
+#: operand of LOAD_COMMON_CONSTANT -> the object (3.14+)
+_COMMON_CONSTANTS: tuple[Any, ...] = (
+    AssertionError, NotImplementedError, tuple, all, any, list, set, None, "", True, False, -1)
+
+
+@op("NOP", "RESUME", "CACHE", "COPY_FREE_VARS", "MAKE_CELL", "PRECALL", "EXTENDED_ARG", "NOT_TAKEN", "SETUP_ANNOTATIONS",
+    "RESUME_CHECK")
+def _nothing(tx: Translator, inst: Any) -> None:
+    return
+
+
+@op("PUSH_NULL")
+def _push_null(tx: Translator, inst: Any) -> None:
+    tx.push(NullVariable())
+
+
+@op("POP_TOP", "END_FOR", "POP_ITER_ONE")
+def _pop_top(tx: Translator, inst: Any) -> None:
+    tx.stack.pop()
+
+
+@op("SWAP")
+def _swap(tx: Translator, inst: Any) -> None:
+    tx.stack[-1], tx.stack[-inst.arg] = tx.stack[-inst.arg], tx.stack[-1]
+
+
+@op("COPY")
+def _copy(tx: Translator, inst: Any) -> None:
+    tx.push(tx.stack[-inst.arg])
+
+
+@op("LOAD_CONST", "LOAD_CONST_IMMORTAL", "LOAD_CONST_MORTAL")
+def _load_const(tx: Translator, inst: Any) -> None:
+    tx.push(from_python(inst.argval))
+
+
+@op("LOAD_SMALL_INT")
+def _load_small_int(tx: Translator, inst: Any) -> None:
+    tx.push(constant(inst.arg))
+
+
+@op("LOAD_COMMON_CONSTANT")
+def _load_common_constant(tx: Translator, inst: Any) -> None:
+    from pydynamo.frontend.source import const
+    value = _COMMON_CONSTANTS[inst.arg]
+    tx.push(tx.wrap_at(value, const(value)))
+
+
+@op("LOAD_ASSERTION_ERROR")
+def _load_assertion_error(tx: Translator, inst: Any) -> None:
+    from pydynamo.frontend.source import const
+    tx.push(tx.wrap_at(AssertionError, const(AssertionError)))
+
+
+def _fast(tx: Translator, name: str) -> None:
+    if name in tx.locals:
+        tx.push(tx.locals[name])
+        return
+    if name in tx.cells:
+        tx.push(tx.cells[name])
+        return
+    tx.raise_error(UnboundLocalError,
+                   f"cannot access local variable '{name}' where it is not associated with a value")
+
+
+@op("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_CLOSURE")
+def _load_fast(tx: Translator, inst: Any) -> None:
+    _fast(tx, inst.argval)
+
+
+@op("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW")
+def _load_fast_twice(tx: Translator, inst: Any) -> None:
+    for name in inst.argval:
+        _fast(tx, name)
+
+
+@op("LOAD_FAST_AND_CLEAR")
+def _load_fast_and_clear(tx: Translator, inst: Any) -> None:
+    name = inst.argval
+    if name in tx.cells and name not in tx.locals:
+        from pydynamo.frontend.exc import unsupported
+        unsupported("unsupported-opcode", "LOAD_FAST_AND_CLEAR of a cell")
+    tx.push(tx.locals.pop(name, None) or NullVariable())
+
+
+def _store(tx: Translator, name: str) -> None:
+    value = tx.stack.pop()
+    if isinstance(value, NullVariable):
+        tx.locals.pop(name, None)
+    else:
+        tx.locals[name] = value
+
+
+@op("STORE_FAST", "STORE_FAST_MAYBE_NULL")
+def _store_fast(tx: Translator, inst: Any) -> None:
+    _store(tx, inst.argval)
+
+
+@op("STORE_FAST_LOAD_FAST")
+def _store_fast_load_fast(tx: Translator, inst: Any) -> None:
+    _store(tx, inst.argval[0])
+    _fast(tx, inst.argval[1])
+
+
+@op("STORE_FAST_STORE_FAST")
+def _store_fast_twice(tx: Translator, inst: Any) -> None:
+    _store(tx, inst.argval[0])
+    _store(tx, inst.argval[1])
+
+
+@op("DELETE_FAST")
+def _delete_fast(tx: Translator, inst: Any) -> None:
+    if tx.locals.pop(inst.argval, None) is None:
+        tx.raise_error(UnboundLocalError,
+                       f"cannot access local variable '{inst.argval}' where it is not associated with a value")

@@ -1,0 +1,184 @@
+"""The FX graph under construction: inputs, one fake propagation per operator, outputs, and the call of the backend."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.fx
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+    UnsupportedOperatorException,
+)
+
+from pydynamo.frontend.exc import Unsupported, unsupported
+from pydynamo.frontend.guards import GuardSet, global_state
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.tensor import DATA_FAILING, SymNumberVariable, TensorVariable, wrap_result
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.source import Source
+    from pydynamo.frontend.symbolic import SymbolicShapes
+    from pydynamo.frontend.translator import Translator
+
+Backend = Callable[[torch.fx.GraphModule, list[Any]], Callable[..., Any]]
+
+
+class GraphInput:
+    """A placeholder and where its value comes from."""
+
+    def __init__(self, node: torch.fx.Node, source: Source, example: Any) -> None:
+        self.node = node
+        self.source = source
+        self.example = example
+
+
+class OutputGraph:
+    """Everything one translation captures besides side effects."""
+
+    def __init__(self, fake_mode: FakeTensorMode, symbols: SymbolicShapes) -> None:
+        self.graph = torch.fx.Graph()
+        self.fake_mode = fake_mode
+        self.symbols = symbols
+        self.guards = GuardSet()
+        self.guards.add("GLOBAL_STATE", None, global_state())
+        self.inputs: list[GraphInput] = []
+        self.mutated_inputs = False
+        self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
+        self._last_input: torch.fx.Node | None = None
+        self.ops = 0
+
+    # inputs --------------------------------------------------------------------------------------------------------
+    def placeholder(self, source: Source, example: Any, fake: Any) -> torch.fx.Node:
+        """A new graph input for the value at ``source``."""
+        name = "L_" + "".join(c if c.isalnum() else "_" for c in source.name.removeprefix("L[").replace("'", ""))
+        with self.graph.inserting_after(self._last_input) if self._last_input is not None else \
+                self.graph.inserting_before(next(iter(self.graph.nodes), None)):
+            node = self.graph.placeholder(name.rstrip("_") + "_")
+        self._last_input = node
+        node.meta["example_value"] = fake
+        self.inputs.append(GraphInput(node, source, example))
+        return node
+
+    # operators -----------------------------------------------------------------------------------------------------
+    def call_function(self, tx: Translator, target: Callable[..., Any], args: Args, kwargs: Kwargs) -> VariableTracker:
+        """Record ``target(*args, **kwargs)``."""
+        return self._record(tx, "call_function", target, args, kwargs)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """Record ``args[0].name(*args[1:], **kwargs)``."""
+        return self._record(tx, "call_method", name, args, kwargs)
+
+    def _record(self, tx: Translator, op: str, target: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+        args = [arg.realize() for arg in args]
+        kwargs = {name: arg.realize() for name, arg in kwargs.items()}
+        name = target if op == "call_method" else getattr(target, "__name__", "")
+        if name in DATA_FAILING and tx.in_user_try():
+            unsupported("failing-operator-in-try", f"{name} in a try block")
+        fx_args = tuple(arg.as_fx() for arg in args)
+        fx_kwargs = {key: arg.as_fx() for key, arg in kwargs.items()}
+        fakes = [arg.as_fake() for arg in args]
+        fake_kwargs = {key: arg.as_fake() for key, arg in kwargs.items()}
+        if op == "call_method":
+            result = self.propagate(lambda: getattr(fakes[0], name)(*fakes[1:], **fake_kwargs), name)
+        else:
+            result = self.propagate(lambda: target(*fakes, **fake_kwargs), name)
+        known: dict[int, VariableTracker] = {}
+        for value in [*args, *kwargs.values()]:
+            _tensors_in(value, known)
+        node = self.graph.create_node(op, target, fx_args, fx_kwargs)
+        wrapped = wrap_result(tx, result, node, known)
+        if _is_fact(wrapped) and result is not None:
+            self._erase(node)
+            return wrapped
+        self.ops += 1
+        node.meta["user_stack"] = tx.user_stack()
+        return wrapped
+
+    def _erase(self, node: torch.fx.Node) -> None:
+        for user in list(node.users):
+            self._erase(user)
+            self._items = {key: value for key, value in self._items.items() if value is not user}
+        self.graph.erase_node(node)
+
+    def side_effect(self, target: Callable[..., Any], *args: Any) -> None:
+        """Record a call for its effect (a mode switch), without propagation."""
+        self.graph.create_node("call_function", target, args, {})
+
+    def propagate(self, thunk: Callable[[], Any], name: str = "") -> Any:
+        """Run an operator on fake tensors; a failure is a graph break, and eager raises the error."""
+        try:
+            with self.fake_mode:
+                return thunk()
+        except Unsupported:
+            raise
+        except (DataDependentOutputException, DynamicOutputShapeException) as error:
+            unsupported("data-dependent-value", f"{name}: {error}")
+        except UnsupportedOperatorException as error:
+            unsupported("unsupported-torch-call", f"{name}: {error}")
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError, AssertionError,
+                ArithmeticError, KeyError) as error:
+            unsupported("operator-error", f"{name}: {type(error).__name__}: {str(error)[:300]}")
+
+    def getitem_node(self, node: torch.fx.Node, index: Any, fake: Any) -> torch.fx.Node:
+        """The node of one item of an operator that returns several values."""
+        if (node, index) not in self._items:
+            item = self.graph.create_node("call_function", operator.getitem, (node, index), {})
+            item.meta["example_value"] = fake
+            self._items[node, index] = item
+        return self._items[node, index]
+
+    # the end -------------------------------------------------------------------------------------------------------
+    def is_empty(self) -> bool:
+        """True if running the graph would do nothing."""
+        return all(node.op == "placeholder" for node in self.graph.nodes)
+
+    def finish(self, outputs: list[torch.fx.Node]) -> torch.fx.GraphModule:
+        """Close the graph with these outputs; dead pure nodes and unused inputs go."""
+        self.graph.output(tuple(outputs))
+        self.graph.eliminate_dead_code(_is_impure)
+        kept = []
+        for entry in self.inputs:
+            if entry.node.users:
+                kept.append(entry)
+            else:
+                self.graph.erase_node(entry.node)
+        self.inputs = kept
+        return torch.fx.GraphModule({}, self.graph, "CompiledGraph")
+
+
+def _is_fact(value: VariableTracker) -> bool:
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+    if isinstance(value, SequenceVariable):
+        return bool(value.items) and all(_is_fact(item) for item in value.items)
+    return not isinstance(value, TensorVariable | SymNumberVariable)
+
+
+def _tensors_in(value: VariableTracker, known: dict[int, VariableTracker]) -> None:
+    if isinstance(value, TensorVariable):
+        known.setdefault(id(value.fake), value)
+    else:
+        for child in value.children():
+            _tensors_in(child.realize(), known)
+
+
+_PURE_FUNCTIONS = frozenset({operator.getitem, getattr})
+
+
+def _is_impure(node: torch.fx.Node) -> bool:
+    """True for nodes that stay though nobody uses them: mutation, random numbers, failures, mode switches."""
+    if node.op in ("placeholder", "output"):
+        return True
+    if node.op == "call_method":
+        name = str(node.target)
+        return not (name in _PURE_METHODS)
+    return node.target not in _PURE_FUNCTIONS
+
+
+_PURE_METHODS = frozenset({
+    "size", "stride", "dim", "numel", "view", "reshape", "permute", "transpose", "t", "detach", "unbind", "expand",
+    "unsqueeze", "squeeze", "chunk", "split", "float", "half", "bfloat16", "contiguous", "flatten",
+})

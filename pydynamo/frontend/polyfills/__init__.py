@@ -1,0 +1,1 @@
+"""Python definitions that the translator inlines in place of functions and classes written in C."""

@@ -1,0 +1,166 @@
+"""Replay of the ledger in compiled code: values first, into temps; then every change, in program order, once."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend import asm
+from pydynamo.frontend.side_effects import DELETED
+from pydynamo.frontend.variables.base import VariableTracker
+from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
+from pydynamo.frontend.variables.functions import CellVariable
+from pydynamo.frontend.variables.nn_module import NNModuleVariable
+from pydynamo.frontend.variables.objects import ObjectVariable
+from pydynamo.frontend.variables.sequence import SequenceVariable
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+
+
+def prepare(cg: PyCodegen) -> None:
+    """Load everything that the changes need, before any of them happens."""
+    ledger = cg.ledger
+    for value in ledger.contents:
+        if value.source is not None:
+            cg.keep(value)
+            _build_contents(cg, value)
+            cg.store_temp(("contents", value))
+    for owner, names in ledger.attrs.values():
+        if owner.source is not None:
+            cg.keep(owner)
+            for content in names.values():
+                if content is not DELETED:
+                    cg.keep(content)
+    for _, content in ledger.globals.values():
+        if content is not DELETED:
+            cg.keep(content)
+    for cell, content in ledger.cells.items():
+        if content is not DELETED:
+            cg.keep(content)
+        if cell.source is not None and cell.source.kind != "cell":
+            cg.keep(cell)
+
+
+def _build_contents(cg: PyCodegen, value: VariableTracker) -> None:
+    if isinstance(value, SequenceVariable):
+        cg.build("BUILD_LIST", value.items)
+    elif isinstance(value, DictVariable):
+        cg.build_map(list(value.entries.values()))
+    else:
+        assert isinstance(value, SetVariable)
+        cg.build("BUILD_LIST", list(value.members.values()))
+
+
+def apply(cg: PyCodegen) -> None:
+    """Make the changes."""
+    ledger = cg.ledger
+    for cell, content in ledger.cells.items():
+        assert isinstance(cell, CellVariable)
+        _store_cell(cg, cell, content)
+    for value in ledger.contents:
+        if value.source is not None:
+            helper: Any = replace_list if isinstance(value, SequenceVariable) else (
+                replace_dict if isinstance(value, DictVariable) else replace_set)
+            cg.call(lambda h=helper: cg.load_object(h),  # type: ignore[misc]
+                    [lambda v=value: cg(v), lambda v=value: cg.load_fast(cg.temps["contents", v])])  # type: ignore[misc]
+            cg.emit(asm.instruction("POP_TOP"))
+    for key, (owner, names) in ledger.attrs.items():
+        if owner.source is not None:
+            for name, content in names.items():
+                if (key, name) in ledger.redefined:
+                    _delete_attribute(cg, owner, name)
+                _store_attribute(cg, owner, name, content)
+    for (_, name), (scope, content) in ledger.globals.items():
+        _store_global(cg, scope, name, content)
+
+
+def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> None:
+    name = cell.local_name or (cell.source.key if cell.source is not None and cell.source.kind == "cell" else None)
+    if name is not None:
+        if content is DELETED:
+            cg.emit(asm.instruction("DELETE_DEREF", argval=name))
+        else:
+            cg(content)
+            cg.emit(asm.instruction("STORE_DEREF", argval=name))
+        return
+    if content is DELETED:
+        cg(cell)
+        cg.emit(asm.instruction("DELETE_ATTR", argval="cell_contents"))
+    else:
+        cg(content)
+        cg(cell)
+        cg.emit(asm.instruction("STORE_ATTR", argval="cell_contents"))
+
+
+def _delete_attribute(cg: PyCodegen, owner: VariableTracker, name: str) -> None:
+    cg(owner)
+    cg.emit(asm.instruction("DELETE_ATTR", argval=name))
+
+
+def _store_attribute(cg: PyCodegen, owner: VariableTracker, name: str, content: VariableTracker) -> None:
+    if content is DELETED:
+        _delete_attribute(cg, owner, name)
+    elif isinstance(owner, ObjectVariable) and not isinstance(owner, NNModuleVariable):
+        cg._raw_setattr(owner, name, content)
+    else:
+        cg(content)
+        cg(owner)
+        cg.emit(asm.instruction("STORE_ATTR", argval=name))
+
+
+def _store_global(cg: PyCodegen, scope: dict[str, Any], name: str, content: VariableTracker) -> None:
+    holder = GlobalStore(scope, name)
+    if content is DELETED:
+        cg.call(lambda: cg.load_object(holder.delete), [])
+    else:
+        cg.call(lambda: cg.load_object(holder), [lambda: cg(content)])
+    cg.emit(asm.instruction("POP_TOP"))
+
+
+class GlobalStore:
+    """Stores one global of one module."""
+
+    def __init__(self, scope: dict[str, Any], name: str) -> None:
+        self.scope = scope
+        self.name = name
+
+    def __call__(self, value: Any) -> None:
+        self.scope[self.name] = value
+
+    def delete(self) -> None:
+        """Delete the global."""
+        del self.scope[self.name]
+
+
+def replace_list(target: Any, items: list[Any]) -> None:
+    """Give a list or deque these items; only the tail is touched where the head is the same."""
+    count = len(target)
+    if count <= len(items) and all(a is b for a, b in zip(target, items, strict=False)):
+        target.extend(items[count:])
+    elif isinstance(target, list):
+        target[:] = items
+    else:
+        target.clear()
+        target.extend(items)
+
+
+def replace_dict(target: Any, items: dict[Any, Any]) -> None:
+    """Give a dictionary these items in this order; untouched entries stay untouched where the order allows it."""
+    for key in [key for key in target if key not in items]:
+        dict.__delitem__(target, key)
+    if all(a is b or a == b for a, b in zip(target, items, strict=False)):
+        for key, value in items.items():
+            if key not in target or dict.__getitem__(target, key) is not value:
+                target[key] = value
+    else:
+        target.clear()
+        for key, value in items.items():
+            target[key] = value
+
+
+def replace_set(target: Any, items: list[Any]) -> None:
+    """Give a set these members."""
+    wanted = set(items)
+    for member in [member for member in target if member not in wanted]:
+        target.discard(member)
+    for item in items:
+        target.add(item)

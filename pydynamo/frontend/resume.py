@@ -1,0 +1,128 @@
+"""Functions that continue a frame in the middle, made from its original code; and which locals are alive there."""
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from pydynamo.frontend import asm
+
+#: what fills a stack slot of the continued frame: a parameter, NULL, or the PUSH_EXC_INFO of a handled exception
+VALUE, NULL, EXC_INFO = "value", "null", "exc-info"
+
+_READS = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FAST_AND_CLEAR", "DELETE_FAST",
+                    "LOAD_CLOSURE"})
+_READ_PAIRS = frozenset({"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"})
+_LEAVES = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+_ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE", "JUMP"})
+_FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_INSPECTING = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"})
+
+
+def successors(instructions: list[Any], index_of: Callable[[Any], int], index: int) -> list[int]:
+    """Where control can go after an instruction, exception handlers included."""
+    inst = instructions[index]
+    found: list[int] = []
+    if inst.target is not None:
+        found.append(index_of(inst.target))
+    if inst.opname not in _LEAVES and inst.opname not in _ALWAYS and index + 1 < len(instructions):
+        found.append(index + 1)
+    if inst.exn_tab_entry is not None:
+        found.append(index_of(inst.exn_tab_entry.target))
+    return found
+
+
+def live_locals(code: types.CodeType, start: int) -> frozenset[str]:
+    """The fast locals that may be read after control reaches instruction ``start``."""
+    if _INSPECTING & set(code.co_names):
+        return frozenset(code.co_varnames)
+    instructions, table = asm.decode(code)
+    live: list[set[str]] = [set() for _ in instructions]
+    flow = [successors(instructions, table.__getitem__, i) for i in range(len(instructions))]
+    before: list[list[int]] = [[] for _ in instructions]
+    for index, targets in enumerate(flow):
+        for target in targets:
+            before[target].append(index)
+    work = list(range(len(instructions)))
+    while work:
+        index = work.pop()
+        inst = instructions[index]
+        out: set[str] = set().union(*(live[target] for target in flow[index])) if flow[index] else set()
+        read, written = effects(inst)
+        handler = live[table[inst.exn_tab_entry.target]] if inst.exn_tab_entry is not None else set()
+        new = (out - written) | read | handler
+        if new != live[index]:
+            live[index] = new
+            work.extend(before[index])
+    return frozenset(live[start])
+
+
+def effects(inst: Any) -> tuple[set[str], set[str]]:
+    """The locals that an instruction reads, and those that it writes without reading."""
+    name, value = inst.opname, inst.argval
+    if name in _READS:
+        return {value}, set()
+    if name in _READ_PAIRS:
+        return set(value), set()
+    if name in ("STORE_FAST", "STORE_FAST_MAYBE_NULL"):
+        return set(), {value}
+    if name == "STORE_FAST_LOAD_FAST":
+        return ({value[1]} - {value[0]}), {value[0]}
+    if name == "STORE_FAST_STORE_FAST":
+        return set(), set(value)
+    return set(), set()
+
+
+def make_resume_code(code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...]
+                     ) -> types.CodeType:
+    """Code that rebuilds the stack from its first parameters and continues ``code`` at instruction ``start``.
+
+    Parameters: one for each slot that is not NULL, then the locals ``names``. Cell variables of ``code`` become free
+    variables.
+    """
+    def transform(instructions: list[Any], options: dict[str, Any]) -> None:
+        target = instructions[start]
+        params = [f"___stack{i}" for i, slot in enumerate(slots) if slot != NULL]
+        frees = tuple(options["co_cellvars"]) + tuple(options["co_freevars"])
+        others = [n for n in options["co_varnames"] if n not in names and not n.startswith("___stack")]
+        others = [n for n in others if n not in frees] if asm.V313 else [n for n in others if n not in frees]
+        prefix = _prefix(slots, len(frees), target)
+        body = _reachable(instructions, start)
+        options.update(
+            co_argcount=len(params) + len(names), co_posonlyargcount=0, co_kwonlyargcount=0,
+            co_varnames=(*params, *names, *others), co_cellvars=(), co_freevars=frees,
+            co_name=code.co_name, co_flags=options["co_flags"] & ~_FLAGS,
+            co_nlocals=len(params) + len(names) + len(others))
+        instructions[:] = prefix + body
+    return asm.transform_code_object(code, transform)
+
+
+def _prefix(slots: tuple[str, ...], frees: int, target: Any) -> list[Any]:
+    out = [asm.instruction("COPY_FREE_VARS", arg=frees)] if frees else []
+    out.append(asm.instruction("RESUME", arg=0))
+    for index, slot in enumerate(slots):
+        if slot == NULL:
+            out.append(asm.push_null())
+            continue
+        out.append(asm.instruction("LOAD_FAST", argval=f"___stack{index}"))
+        if slot == EXC_INFO:
+            out.append(asm.instruction("PUSH_EXC_INFO"))
+            out.append(asm.instruction("POP_TOP"))
+    out.append(asm.jump(target))
+    return out
+
+
+def _reachable(instructions: list[Any], start: int) -> list[Any]:
+    """The instructions that can run from ``start`` on, in order, with exception ranges cut to what is left."""
+    table = {inst: index for index, inst in enumerate(instructions)}
+    seen = {start}
+    work = [start]
+    while work:
+        for target in successors(instructions, table.__getitem__, work.pop()):
+            if target not in seen:
+                seen.add(target)
+                work.append(target)
+    kept = [inst for index, inst in enumerate(instructions) if index in seen]
+    asm.rebuild_exception_entries(kept)
+    return kept

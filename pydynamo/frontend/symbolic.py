@@ -1,0 +1,180 @@
+"""Numbers and sizes that change between calls: when they become symbols, and the guards that symbols need.
+
+What was seen at a source is kept in the history of the root, so that one root's shapes do not make another's dynamic.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo import config
+from pydynamo.frontend.guards import tensor_facts
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.tensor import SymNumberVariable
+
+if TYPE_CHECKING:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    from pydynamo.frontend.output_graph import OutputGraph
+
+
+class ShapeExpression:
+    """A condition over symbols. ``text`` writes it with the given expression for each symbol."""
+
+    def __init__(self, condition: str, sources: dict[str, Source]) -> None:
+        self.condition = condition
+        self.sources = sources
+
+    def text(self, paths: dict[str, str]) -> str:
+        """The condition as a Python expression."""
+        names = ", ".join(paths)
+        return f"(lambda {names}: {self.condition})({', '.join(paths.values())})"
+
+    def __repr__(self) -> str:
+        return self.condition
+
+
+class SymbolicShapes:
+    """The symbols of one translation, and the policy that makes them."""
+
+    def __init__(self, history: dict[str, Any], dynamic: bool | None, static: set[str]) -> None:
+        self.history = history
+        self.dynamic = dynamic
+        self.static = static
+        self.shape_env: Any = None
+        self.symbols: dict[str, tuple[Any, Source]] = {}
+
+    # policy ------------------------------------------------------------------------------------------------------
+    def number_is_dynamic(self, value: float, source: Source) -> bool:
+        """Remember ``value``; True if the number at ``source`` is to be a symbol."""
+        key = source.name
+        if self.dynamic is False or key in self.static:
+            return False
+        if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+            return False
+        before = self.history.setdefault(key, value)
+        if self.dynamic is True and isinstance(value, int):
+            return True
+        if config.automatic_dynamic and type(before) is type(value) and before != value:
+            return True
+        return False
+
+    def dynamic_sizes(self, value: torch.Tensor, source: Source) -> frozenset[int]:
+        """Remember the sizes; the dimensions that are to be symbols."""
+        marked = frozenset(getattr(value, "_pydynamo_dynamic", ())) | frozenset(
+            getattr(value, "_dynamo_dynamic_indices", ()))
+        fixed = frozenset(getattr(value, "_pydynamo_static", ()))
+        if self.dynamic is False or source.name in self.static or isinstance(value, torch.nn.Parameter):
+            return frozenset()
+        sizes, changed = self.history.setdefault(source.name, (tuple(value.shape), set()))
+        if config.automatic_dynamic and len(sizes) == value.dim():
+            changed.update(i for i, (a, b) in enumerate(zip(sizes, value.shape, strict=True)) if a != b)
+        wanted = set(range(value.dim())) if self.dynamic is True else changed | marked
+        wanted = {i for i in wanted if value.shape[i] not in (0, 1)} - fixed
+        return frozenset(wanted) if value.is_contiguous() else frozenset()
+
+    # symbols -----------------------------------------------------------------------------------------------------
+    def environment(self, fake_mode: FakeTensorMode) -> Any:
+        """The ShapeEnv, made when the first symbol is."""
+        if self.shape_env is None:
+            from torch.fx.experimental.symbolic_shapes import ShapeEnv
+            self.shape_env = ShapeEnv()
+            fake_mode.shape_env = self.shape_env
+            fake_mode.static_shapes = False
+        return self.shape_env
+
+    def _adapter(self, source: Source) -> Any:
+        from torch._guards import Source as TorchSource
+
+        class Named(TorchSource):  # type: ignore[misc]
+            @property
+            def _name_template(self) -> str:
+                return source.name
+
+            @property
+            def name(self) -> str:  # type: ignore[override]
+                return source.name
+        return Named()
+
+    def number(self, output: OutputGraph, value: float, source: Source) -> SymNumberVariable:
+        """A symbol for the Python number at ``source``, as a graph input."""
+        from torch.fx.experimental.symbolic_shapes import DimDynamic
+        env = self.environment(output.fake_mode)
+        adapter = self._adapter(source)
+        symbol = env.create_unspecified_symbol(value, source=adapter, dynamic_dim=DimDynamic.DYNAMIC)
+        make = env.create_symintnode if isinstance(value, int) else env.create_symfloatnode
+        sym = make(symbol, hint=value, source=adapter)
+        self.symbols[str(symbol)] = (symbol, source)
+        output.guards.add("NUMBER_TYPE", source, type(value))
+        node = output.placeholder(source, value, sym)
+        return SymNumberVariable(node, sym, source)
+
+    def fake_tensor(self, output: OutputGraph, value: torch.Tensor, source: Source) -> torch.Tensor:
+        """The fake of an input tensor, guarded."""
+        dims = self.dynamic_sizes(value, source)
+        facts = tensor_facts(value)
+        if not dims:
+            output.guards.add("TENSOR_MATCH", source, (facts, tuple(value.shape), _strides(value)))
+            return fakify(output, value, source)
+        from torch.fx.experimental.symbolic_shapes import DimDynamic
+        env = self.environment(output.fake_mode)
+        sizes: list[Any] = []
+        for axis, size in enumerate(value.shape):
+            if axis not in dims:
+                sizes.append(size)
+                continue
+            at = Source("size", axis, source)
+            symbol = env.create_symbol(size, self._adapter(at), dynamic_dim=DimDynamic.DYNAMIC)
+            sizes.append(env.create_symintnode(symbol, hint=size, source=self._adapter(at)))
+            self.symbols[str(symbol)] = (symbol, at)
+        wanted = tuple(None if axis in dims else size for axis, size in enumerate(value.shape))
+        output.guards.add("TENSOR_MATCH", source, (facts, wanted, None))
+        output.guards.add("CALL", source, torch.Tensor.is_contiguous)
+        strides: list[Any] = []
+        step: Any = 1
+        for size in reversed(sizes):
+            strides.insert(0, step)
+            step = step * size
+        with torch.no_grad(), output.fake_mode:
+            fake = torch.empty_strided(sizes, strides, dtype=value.dtype, device=value.device)
+        if value.requires_grad:
+            fake = fake.requires_grad_() if value.is_leaf else fake.requires_grad_().view_as(fake)
+        return fake
+
+    def add_guards(self, output: OutputGraph) -> None:
+        """Turn the conditions on the symbols into guards."""
+        if self.shape_env is None:
+            return
+        from torch.utils._sympy.printers import PythonPrinter
+        printer = PythonPrinter()
+        for name, (symbol, source) in self.symbols.items():
+            bounds = self.shape_env.var_to_range.get(symbol)
+            terms = []
+            if bounds is not None and getattr(bounds.lower, "is_Integer", False):
+                terms.append(f"{name} >= {bounds.lower}")
+            if bounds is not None and getattr(bounds.upper, "is_Integer", False) and int(bounds.upper) < 1 << 62:
+                terms.append(f"{name} <= {bounds.upper}")
+            if terms:
+                output.guards.add("EXPRESSION", source, ShapeExpression(" and ".join(terms), {name: source}))
+        for guard in self.shape_env.guards:
+            names = {str(s) for s in guard.expr.free_symbols}
+            sources = {name: self.symbols[name][1] for name in sorted(names) if name in self.symbols}
+            condition = printer.doprint(guard.expr)
+            first = next(iter(sources.values()), None)
+            output.guards.add("EXPRESSION", first, ShapeExpression(condition, sources))
+
+
+def _strides(value: torch.Tensor) -> tuple[int, ...] | None:
+    return tuple(value.stride()) if value.layout is torch.strided else None
+
+
+def fakify(output: OutputGraph, value: torch.Tensor, source: Source) -> torch.Tensor:
+    """A fake of ``value`` with its sizes as they are."""
+    mode = output.fake_mode
+    env, static = mode.shape_env, mode.static_shapes
+    mode.shape_env, mode.static_shapes = None, True
+    try:
+        return mode.from_tensor(value, static_shapes=True)
+    finally:
+        mode.shape_env, mode.static_shapes = env, static

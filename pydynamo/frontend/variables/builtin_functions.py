@@ -1,0 +1,296 @@
+"""What each modelled builtin function does. ``HANDLERS`` maps the function to its handler."""
+from __future__ import annotations
+
+import abc
+import enum
+import functools
+import itertools
+import operator
+import types
+import typing
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend import operators as ops
+from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.builtin import Handler, _stop_or, text_of
+from pydynamo.frontend.variables.classes import ClassVariable
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
+from pydynamo.frontend.variables.sequence import SequenceVariable
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.translator import Translator
+
+_KNOWN_METACLASSES = frozenset({type, abc.ABCMeta, enum.EnumMeta, type(typing.Protocol)})
+HANDLERS: dict[Any, Handler] = {}
+
+
+def handles(*functions: Any) -> Any:
+    """Register the handler of ``functions``."""
+    def register(handler: Handler) -> Handler:
+        for function in functions:
+            HANDLERS[function] = handler
+        return handler
+    return register
+
+
+@handles(len, operator.length_hint)
+def _len(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    value = args[0].realize()
+    if isinstance(value, ConstantVariable) and not hasattr(value.value, "__len__"):
+        return fold(tx, len, [value])
+    return value.length(tx)
+
+
+def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
+    test = test.realize()
+    if isinstance(test, SequenceVariable):
+        return any(_class_test(tx, subject, item) for item in test.items)
+    target = test.as_constant()
+    if isinstance(target, types.UnionType):
+        return any(_class_test(tx, subject, ClassVariable(part, None)) for part in target.__args__)
+    if not isinstance(target, type):
+        unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
+    custom = type(target).__instancecheck__
+    import torch
+    if type(target) not in _KNOWN_METACLASSES and not _known_check(custom) and not issubclass(target, torch.Tensor):
+        unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
+    return issubclass(subject, target)
+
+
+def _known_check(check: Any) -> bool:
+    return any(check is meta.__instancecheck__ for meta in _KNOWN_METACLASSES)
+
+
+@handles(isinstance)
+def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(_class_test(tx, args[0].realize().python_type(), args[1]))
+
+
+@handles(issubclass)
+def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    subject = args[0].realize()
+    if not isinstance(subject, ClassVariable):
+        tx.raise_error(TypeError, "issubclass() arg 1 must be a class")
+    return constant(_class_test(tx, subject.value, args[1]))
+
+
+@handles(getattr)
+def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    name = args[1].realize().as_constant()
+    try:
+        return args[0].realize().getattr(tx, name)
+    except ObservedException as error:
+        if len(args) == 3 and issubclass(error.vt.python_type(), AttributeError):
+            return args[2]
+        raise
+
+
+@handles(hasattr)
+def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    try:
+        args[0].realize().getattr(tx, args[1].realize().as_constant())
+    except ObservedException as error:
+        if issubclass(error.vt.python_type(), AttributeError):
+            return constant(False)
+        raise
+    return constant(True)
+
+
+@handles(setattr)
+def _setattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().setattr(tx, args[1].realize().as_constant(), args[2])
+    return NONE
+
+
+@handles(delattr)
+def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().delattr(tx, args[1].realize().as_constant())
+    return NONE
+
+
+@handles(iter)
+def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1:
+        unsupported("unsupported-builtin", "iter() with a sentinel")
+    value = args[0].realize()
+    if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
+        return fold(tx, iter, [value])
+    return value.get_iter(tx)
+
+
+@handles(next)
+def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return _stop_or(tx, args[0].realize(), args[1] if len(args) > 1 else None)
+
+
+@handles(callable)
+def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    value = args[0].realize()
+    return constant(isinstance(value, ClassVariable) or hasattr(value.python_type(), "__call__"))
+
+
+@handles(repr)
+def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return text_of(tx, args[0], repr)
+
+
+@handles(sorted)
+def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.dicts import SetVariable
+    value = args[0].realize()
+    if isinstance(value, SetVariable):
+        items = list(value.members.values())
+        if not all(isinstance(item.realize(), ConstantVariable) for item in items) or "key" in kwargs:
+            items = value.ordered()
+    else:
+        items = list(ops.iterate(tx, value))
+    return SequenceVariable(ops.sort_items(tx, items, kwargs), list)
+
+
+@handles(sum)
+def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    total = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
+    if isinstance(total.realize(), ConstantVariable) and isinstance(total.realize().as_constant(), str | bytes):
+        unsupported("unsupported-builtin", "sum() of text")
+    exact_floats = 0
+    for item in ops.iterate(tx, args[0]):
+        real = item.realize()
+        exact_floats += isinstance(real, ConstantVariable) and type(real.value) is float
+        if exact_floats > 1:
+            return _sum_of_constants(tx, args, kwargs)
+        total = ops.binary(tx, "add", total, item)
+    return total
+
+
+def _sum_of_constants(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Floats are added with compensation from 3.12 on: let Python do it."""
+    value = args[0].realize()
+    if not isinstance(value, SequenceVariable):
+        unsupported("unsupported-builtin", "sum() of floats that are not in a sequence")
+    return fold(tx, sum, [value, *args[1:]], kwargs)
+
+
+def _extreme(symbol: str) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        items = list(args) if len(args) > 1 else list(ops.iterate(tx, args[0]))
+        key = kwargs["key"].realize() if "key" in kwargs else NONE
+        keyed = not (isinstance(key, ConstantVariable) and key.value is None)
+        if not items:
+            if "default" in kwargs:
+                return kwargs["default"]
+            name = "min" if symbol == "<" else "max"
+            tx.raise_error(ValueError, f"{name}() iterable argument is empty")
+        best, best_key = items[0], key.call_function(tx, [items[0]], {}) if keyed else items[0]
+        for item in items[1:]:
+            item_key = key.call_function(tx, [item], {}) if keyed else item
+            if _symbolic_pair(best_key, item_key) and not keyed:
+                import torch
+                function = torch.sym_min if symbol == "<" else torch.sym_max
+                best = best_key = tx.output.call_function(tx, function, [best, item], {})
+            elif tx.truth(ops.compare(tx, symbol, item_key, best_key)):
+                best, best_key = item, item_key
+        return best
+    return handler
+
+
+def _symbolic_pair(a: VariableTracker, b: VariableTracker) -> bool:
+    from pydynamo.frontend.variables.tensor import SymNumberVariable
+    pair = (a.realize(), b.realize())
+    return any(isinstance(v, SymNumberVariable) for v in pair) and all(
+        v.python_type() is int for v in pair if isinstance(v, SymNumberVariable | ConstantVariable))
+
+
+HANDLERS[min] = _extreme("<")
+HANDLERS[max] = _extreme(">")
+
+
+@handles(any)
+def _any(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(any(tx.truth(item) for item in ops.iterate(tx, args[0])))
+
+
+@handles(all)
+def _all(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(all(tx.truth(item) for item in ops.iterate(tx, args[0])))
+
+
+@handles(format)
+def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return format_value(tx, args[0], args[1].realize().as_constant() if len(args) > 1 else "")
+
+
+def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableTracker:
+    """``format(value, spec)``"""
+    value = value.realize()
+    if ops.is_user_object(value) and value.python_type().__format__ is not object.__format__:
+        return value.call_method(tx, "__format__", [constant(spec)], {})
+    if not spec and not isinstance(value, ConstantVariable):
+        return text_of(tx, value, str)
+    return fold(tx, format, [value, constant(spec)])
+
+
+@handles(operator.getitem)
+def _getitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ops.getitem(tx, args[0], args[1])
+
+
+@handles(operator.setitem)
+def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().setitem(tx, args[1].realize(), args[2])
+    return NONE
+
+
+@handles(operator.contains)
+def _contains(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(ops.contains(tx, args[0], args[1]))
+
+
+@handles(operator.truth)
+def _truth(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(tx.truth(args[0]))
+
+
+@handles(operator.not_)
+def _not(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(not tx.truth(args[0]))
+
+
+@handles(operator.is_)
+def _is(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(ops.is_same(tx, args[0], args[1]))
+
+
+@handles(operator.is_not)
+def _is_not(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(not ops.is_same(tx, args[0], args[1]))
+
+
+@handles(operator.index)
+def _index(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(ops.as_index(tx, args[0]))
+
+
+@handles(functools.reduce)
+def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    items = ops.iterate(tx, args[1])
+    if len(args) > 2:
+        total = args[2]
+    else:
+        first = next(items, None)
+        if first is None:
+            tx.raise_error(TypeError, "reduce() of empty iterable with no initial value")
+        total = first
+    for item in items:
+        total = args[0].realize().call_function(tx, [total, item], {})
+    return total
+
+
+@handles(itertools.chain.from_iterable)
+def _chain_from_iterable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.polyfills import itertools as polyfills
+    from pydynamo.frontend.source import const
+    fn = polyfills.chain_from_iterable
+    return tx.function_at(fn, const(fn)).call_function(tx, args, kwargs)
+
+

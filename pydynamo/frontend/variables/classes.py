@@ -1,0 +1,262 @@
+"""Classes, modules and super(): namespaces whose attributes are read by name, and the making of instances."""
+from __future__ import annotations
+
+import enum
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.frontend import source as sources
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.side_effects import DELETED
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
+from pydynamo.frontend.variables.functions import BoundMethodVariable
+from pydynamo.frontend.variables.objects import ObjectVariable, bind, is_plain_class, lookup, lookup_source
+from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+
+
+class ClassVariable(VariableTracker):
+    """A class that exists. Without a source, the compiled code holds it."""
+
+    def __init__(self, value: type, source: Source | None) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> Any:
+        return self.value
+
+    def as_fx(self) -> Any:
+        return self.value
+
+    def identity(self) -> object:
+        return self.value
+
+    def hash_key(self) -> Any:
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return constant(getattr(self.value, name))
+        if name == "__class__":
+            return ClassVariable(type(self.value), None)
+        override = tx.ledger.class_override(self.value, name)
+        if override is not None:
+            if override is DELETED:
+                tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
+            return override
+        if isinstance(self.value, enum.EnumMeta) and name in self.value.__members__:
+            return constant(self.value.__members__[name])
+        base, raw = lookup(self.value, name)
+        if base is None:
+            return self._metaclass_attribute(tx, name)
+        return self._bind(tx, raw, name)
+
+    def _bind(self, tx: Translator, raw: Any, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import BuiltinVariable
+        source = lookup_source(tx, self.value, name)
+        if isinstance(raw, types.FunctionType):
+            return LazyVariable(tx, raw, source)
+        if isinstance(raw, staticmethod):
+            return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
+        if isinstance(raw, classmethod):
+            return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), self)
+        if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType | types.BuiltinFunctionType |
+                      types.ClassMethodDescriptorType):
+            return BuiltinVariable(getattr(self.value, name), sources.attr(sources.const(self.value), name))
+        if isinstance(raw, property | types.GetSetDescriptorType | types.MemberDescriptorType):
+            if name in ("__dict__", "__mro__", "__bases__", "__annotations__"):
+                unsupported("inspection", f"{name} of a class")
+            unsupported("unsupported-attribute", f"{self.value.__qualname__}.{name}")
+        if hasattr(type(raw), "__get__") and not isinstance(raw, type):
+            unsupported("unsupported-attribute", f"descriptor {self.value.__qualname__}.{name}")
+        return LazyVariable(tx, raw, source)
+
+    def _metaclass_attribute(self, tx: Translator, name: str) -> VariableTracker:
+        base, raw = lookup(type(self.value), name)
+        if isinstance(raw, types.FunctionType):
+            return BoundMethodVariable(tx.function_at(raw, lookup_source(tx, type(self.value), name)), self)
+        if base is not None or lookup(type(self.value), "__getattr__")[0] is not None:
+            unsupported("inspection", f"{name} of class {self.value.__qualname__}")
+        tx.output.guards.add("CLASS_LACKS", sources.const(self.value), name)
+        tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if not self.value.__flags__ & (1 << 9) or name.startswith("__") or (
+                type(self.value).__setattr__ is not type.__setattr__):
+            unsupported("unsupported-attribute", f"store to {name!r} of class {self.value.__qualname__}")
+        self.source = self.source or sources.const(self.value)
+        tx.ledger.store_attr(self, name, value)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "__new__" and self.value in (object, tuple) and args:
+            return new_instance(tx, self.value, args[0].realize(), args[1:])
+        if name == "mro" and not args:
+            return SequenceVariable([ClassVariable(c, None) for c in self.value.__mro__], list)
+        return super().call_method(tx, name, args, kwargs)
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import construct
+        cls = self.value
+        handler = construct(tx, cls, args, kwargs)
+        if handler is not None:
+            return handler
+        if issubclass(cls, enum.Enum):
+            return fold(tx, cls, args, kwargs)
+        if issubclass(cls, BaseException):
+            from pydynamo.frontend.variables.exceptions import make_user_exception
+            return make_user_exception(tx, cls, args, kwargs)
+        meta_call = lookup(type(cls), "__call__")[1]
+        if meta_call is not type.__call__ and type(cls).__call__ is not type.__call__:
+            unsupported("opaque-object", f"class {cls.__qualname__} whose metaclass makes its instances")
+        if issubclass(cls, torch.nn.Module):
+            unsupported("opaque-object", f"a new {cls.__qualname__} inside the function")
+        return self._instantiate(tx, args, kwargs)
+
+    def _instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        cls = self.value
+        base, new = lookup(cls, "__new__")
+        if base is object:
+            if not is_plain_class(cls):
+                unsupported("opaque-object", f"a new {cls.__qualname__}")
+            made: VariableTracker = ObjectVariable(cls)
+        elif isinstance(new, staticmethod | types.FunctionType):
+            source = lookup_source(tx, cls, "__new__")
+            fn = new.__func__ if isinstance(new, staticmethod) else new
+            function = tx.wrap_at(fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source)
+            made = function.call_function(tx, [self, *args], kwargs).realize()
+        elif base is tuple and issubclass(cls, tuple) and not kwargs:
+            made = new_instance(tx, tuple, self, args)
+        else:
+            unsupported("opaque-object", f"a new {cls.__qualname__}")
+        if not issubclass(made.python_type(), cls):
+            return made
+        init = lookup(cls, "__init__")[1]
+        if isinstance(init, types.FunctionType):
+            function = tx.function_at(init, lookup_source(tx, cls, "__init__"))
+            function.call_function(tx, [made, *args], kwargs)
+        elif (args or kwargs) and base is object:
+            tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments")
+        if getattr(cls, "__abstractmethods__", None):
+            unsupported("uncaught-exception", "an instance of an abstract class")
+        return made
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.load_object(self.value)
+
+    def describe(self) -> str:
+        return f"class {self.value.__qualname__}"
+
+
+def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -> VariableTracker:
+    """``object.__new__(cls)`` or ``tuple.__new__(cls, items)``."""
+    from pydynamo.frontend.operators import iterate
+    if not isinstance(cls, ClassVariable):
+        unsupported("opaque-object", "an instance of an unknown class")
+    if base is tuple and is_namedtuple(cls.value) and len(args) == 1:
+        return SequenceVariable(list(iterate(tx, args[0])), cls.value)
+    if base is object and is_plain_class(cls.value):
+        return ObjectVariable(cls.value)
+    unsupported("opaque-object", f"a new {cls.value.__qualname__}")
+
+
+class ModuleVariable(VariableTracker):
+    """A Python module."""
+
+    def __init__(self, value: types.ModuleType, source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return types.ModuleType
+
+    def identity(self) -> object:
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        scope = vars(self.value)
+        stored = tx.ledger.load_global(scope, name)
+        if stored is not None and stored is not DELETED:
+            return stored
+        if name in scope:
+            return tx.global_at(scope, name)
+        if name == "__dict__":
+            unsupported("inspection", "__dict__ of a module")
+        try:
+            value = getattr(self.value, name)
+        except AttributeError:
+            tx.raise_error(AttributeError, f"module '{self.value.__name__}' has no attribute '{name}'")
+        return LazyVariable(tx, value, sources.attr(self.source, name))
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if type(self.value) is not types.ModuleType:
+            return super().setattr(tx, name, value)
+        tx.ledger.store_global(vars(self.value), name, value)
+
+    def describe(self) -> str:
+        return f"module {self.value.__name__}"
+
+
+class SuperVariable(VariableTracker):
+    """``super()``: the attributes of the classes after one in the MRO of an object."""
+
+    def __init__(self, after: type, owner: VariableTracker) -> None:
+        self.after = after
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return super
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfSuper
+        owner = self.owner.realize()
+        is_class = isinstance(owner, ClassVariable)
+        cls = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
+        mro = cls.__mro__
+        for base in mro[mro.index(self.after) + 1:]:
+            if name not in base.__dict__:
+                continue
+            raw = base.__dict__[name]
+            if tx.ledger.class_override(base, name) is not None:
+                unsupported("unsupported-attribute", f"{name} of a class that changed")
+            source = Source("dictattr", name, sources.const(base))
+            if name == "__new__":
+                if isinstance(raw, staticmethod):
+                    return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
+                return BuiltinVariable(getattr(base, name), source)
+            if is_class:
+                if isinstance(raw, classmethod):
+                    return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner)
+                if isinstance(raw, types.FunctionType):
+                    return LazyVariable(tx, raw, source)
+                unsupported("unsupported-attribute", f"super().{name} of a class")
+            if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
+                return MethodOfSuper(base, name, owner)
+            return bind(tx, owner, cls, raw, name, source)
+        tx.raise_error(AttributeError, f"'super' object has no attribute '{name}'")
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.getattr(tx, name).realize().call_function(tx, args, kwargs)
+
+
+def is_none(value: VariableTracker) -> bool:
+    """True for the constant None."""
+    return isinstance(value, ConstantVariable) and value.value is None

@@ -1,0 +1,218 @@
+"""Methods of dictionaries and sets."""
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import NONE, constant
+from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.translator import Translator
+
+_DICT_DUNDERS = {"__len__": 0, "__iter__": 0, "__getitem__": 1, "__setitem__": 2, "__delitem__": 1, "__contains__": 1,
+                 "__eq__": 1, "__ne__": 1, "__or__": 1, "__ior__": 1}
+
+
+def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """``d.name(*args, **kwargs)``"""
+    from pydynamo.frontend import operators
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+    if not hasattr(d.cls, name):
+        tx.raise_error(AttributeError, f"'{d.cls.__name__}' object has no attribute '{name}'")
+    if name in _DICT_DUNDERS and len(args) == _DICT_DUNDERS[name] and not kwargs:
+        return operators.call_dunder(tx, name, d, args)
+    count = len(args)
+    if name in ("keys", "values", "items") and count == 0:
+        return DictView(d, name)
+    if name == "get" and 1 <= count <= 2 and not kwargs:
+        found = d.lookup(args[0])
+        return found if found is not None else args[1] if count == 2 else NONE
+    if name == "setdefault" and 1 <= count <= 2 and not kwargs:
+        found = d.lookup(args[0])
+        if found is None:
+            found = args[1] if count == 2 else NONE
+            d.setitem(tx, args[0], found)
+        return found
+    if name == "pop" and 1 <= count <= 2 and not kwargs:
+        found = d.lookup(args[0])
+        if found is not None:
+            d.delitem(tx, args[0])
+            return found
+        if count == 2:
+            return args[1]
+        tx.raise_error(KeyError, args[0])
+    if name == "popitem" and not args:
+        return _popitem(tx, d, kwargs)
+    if name == "clear" and count == 0:
+        tx.ledger.mutate(d)
+        d.entries.clear()
+        return NONE
+    if name in ("copy", "__copy__") and count == 0:
+        return DictVariable(dict(d.entries), d.cls, factory=d.factory)
+    if name == "update" and count <= 1 and d.cls is not collections.Counter:
+        update(tx, d, args, kwargs)
+        return NONE
+    if name == "move_to_end" and count >= 1:
+        return _move_to_end(tx, d, args, kwargs)
+    if name == "__missing__":
+        tx.raise_error(KeyError, args[0])
+    if name == "most_common" or d.cls is collections.Counter:
+        unsupported("unsupported-method", f"Counter.{name}")
+    if name == "fromkeys" and count in (1, 2):
+        value = args[1] if count == 2 else NONE
+        return DictVariable.from_pairs([(key, value) for key in operators.iterate(tx, args[0])], d.cls)
+    if name == "__reversed__" and count == 0:
+        return SequenceVariable(list(reversed(DictView(d, "keys").values())), tuple).get_iter(tx)
+    unsupported("unsupported-method", f"{d.cls.__name__}.{name}")
+
+
+def update(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) -> None:
+    """``d.update(*args, **kwargs)``"""
+    pairs: list[tuple[VariableTracker, VariableTracker]] = []
+    if args:
+        pairs = pairs_of(tx, args[0])
+    pairs += [(constant(key), value) for key, value in kwargs.items()]
+    for key, _ in pairs:
+        key.realize().hash_key()
+    if pairs:
+        tx.ledger.mutate(d)
+    for key, value in pairs:
+        d.put(key, value)
+
+
+def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTracker, VariableTracker]]:
+    """What ``dict(value)`` takes from ``value``."""
+    from pydynamo.frontend import operators
+    value = value.realize()
+    if isinstance(value, DictVariable):
+        return list(value.entries.values())
+    if not isinstance(value, SetVariable | DictView) and hasattr(value.python_type(), "keys"):
+        keys = list(operators.iterate(tx, value.call_method(tx, "keys", [], {})))
+        return [(key, operators.getitem(tx, value, key)) for key in keys]
+    pairs = []
+    for entry in operators.iterate(tx, value):
+        parts = list(operators.iterate(tx, entry))
+        if len(parts) != 2:
+            unsupported("unsupported-builtin", "a dictionary from entries that are not pairs")
+        pairs.append((parts[0], parts[1]))
+    return pairs
+
+
+def _popitem(tx: Translator, d: DictVariable, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+    last = True
+    if kwargs:
+        last = bool(kwargs["last"].realize().as_constant())
+    if not d.entries:
+        tx.raise_error(KeyError, "popitem(): dictionary is empty" if d.cls is not collections.OrderedDict
+                       else "dictionary is empty")
+    tx.ledger.mutate(d)
+    code = list(d.entries)[-1 if last else 0]
+    key, value = d.entries.pop(code)
+    return SequenceVariable([key, value], tuple)
+
+
+def _move_to_end(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
+    code = args[0].realize().hash_key()
+    if code not in d.entries:
+        tx.raise_error(KeyError, args[0])
+    flag = args[1] if len(args) > 1 else kwargs.get("last")
+    tx.ledger.mutate(d)
+    pair = d.entries.pop(code)
+    if flag is None or flag.realize().as_constant():
+        d.entries[code] = pair
+    else:
+        rest = dict(d.entries)
+        d.entries.clear()
+        d.entries[code] = pair
+        d.entries.update(rest)
+    return NONE
+
+
+_SET_DUNDERS = {"__len__": 0, "__iter__": 0, "__contains__": 1, "__eq__": 1, "__ne__": 1, "__or__": 1, "__and__": 1,
+                "__sub__": 1, "__xor__": 1, "__le__": 1, "__lt__": 1, "__ge__": 1, "__gt__": 1}
+
+
+def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
+    """``set(value)``; the order of ``value`` does not matter."""
+    from pydynamo.frontend import operators
+    value = value.realize()
+    if isinstance(value, SetVariable):
+        return SetVariable(dict(value.members), set)
+    if isinstance(value, DictVariable):
+        value = DictView(value, "keys")
+    return SetVariable.from_values(list(operators.iterate(tx, value)), set)
+
+
+def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """``s.name(*args)``"""
+    from pydynamo.frontend import operators
+    if not hasattr(s.cls, name):
+        tx.raise_error(AttributeError, f"'{s.cls.__name__}' object has no attribute '{name}'")
+    if kwargs:
+        unsupported("unsupported-method", f"set.{name} with keyword arguments")
+    if name in _SET_DUNDERS and len(args) == _SET_DUNDERS[name]:
+        return operators.call_dunder(tx, name, s, args)
+    if name == "add" and len(args) == 1:
+        code = args[0].realize().hash_key()
+        if code not in s.members:
+            tx.ledger.mutate(s)
+            s.members[code] = args[0]
+        return NONE
+    if name in ("discard", "remove") and len(args) == 1:
+        code = args[0].realize().hash_key()
+        if code in s.members:
+            tx.ledger.mutate(s)
+            del s.members[code]
+        elif name == "remove":
+            tx.raise_error(KeyError, args[0])
+        return NONE
+    if name == "clear" and not args:
+        tx.ledger.mutate(s)
+        s.members.clear()
+        return NONE
+    if name == "pop" and not args:
+        if not s.members:
+            tx.raise_error(KeyError, "pop from an empty set")
+        first = s.ordered()[0]
+        tx.ledger.mutate(s)
+        del s.members[first.realize().hash_key()]
+        return first
+    if name == "copy" and not args:
+        return SetVariable(dict(s.members), s.cls)
+    if name in ("isdisjoint", "issubset", "issuperset") and len(args) == 1:
+        other = as_set(tx, args[0]).members
+        mine = s.members
+        return constant({"isdisjoint": not mine.keys() & other.keys(), "issubset": mine.keys() <= other.keys(),
+                         "issuperset": mine.keys() >= other.keys()}[name])
+    if name in _COMBINE:
+        result = dict(s.members)
+        for arg in args:
+            result = _COMBINE[name](result, as_set(tx, arg).members)
+        return SetVariable(result, s.cls)
+    if (name == "update" or name.removesuffix("_update") in _COMBINE) and s.cls is set:
+        combine = _COMBINE["union" if name == "update" else name.removesuffix("_update")]
+        result = dict(s.members)
+        for arg in args:
+            result = combine(result, as_set(tx, arg).members)
+        tx.ledger.mutate(s)
+        s.members.clear()
+        s.members.update(result)
+        return NONE
+    unsupported("unsupported-method", f"{s.cls.__name__}.{name}")
+
+
+def _union(a: dict, b: dict) -> dict:  # type: ignore[type-arg]
+    return {**a, **{k: v for k, v in b.items() if k not in a}}
+
+
+_COMBINE = {
+    "union": _union,
+    "intersection": lambda a, b: {k: v for k, v in a.items() if k in b},
+    "difference": lambda a, b: {k: v for k, v in a.items() if k not in b},
+    "symmetric_difference": lambda a, b: {**{k: v for k, v in a.items() if k not in b},
+                                          **{k: v for k, v in b.items() if k not in a}},
+}

@@ -1,0 +1,164 @@
+"""Exceptions as values, raised and caught inside the trace."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.base import VariableTracker
+from pydynamo.frontend.variables.constant import NONE, constant
+from pydynamo.frontend.variables.iterators import Identity
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+
+
+class ExceptionVariable(VariableTracker):
+    """An exception instance made in the trace; ``attrs`` holds what was set on it besides ``args``."""
+
+    mutable = True
+
+    def __init__(self, cls: type[BaseException], args: list[VariableTracker]) -> None:
+        self.cls = cls
+        self.args = args
+        self.attrs: dict[str, VariableTracker] = {}
+        self.cause: VariableTracker = NONE
+        self.context: VariableTracker = NONE
+        self.suppress = False
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def hash_key(self) -> Any:
+        return Identity(self)
+
+    def truth(self, tx: Translator) -> bool:
+        if hasattr(self.cls, "__bool__") or hasattr(self.cls, "__len__"):
+            unsupported("unsupported-operator", f"truth of {self.describe()}")
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.objects import class_attribute_of
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+        if name == "args":
+            return SequenceVariable(list(self.args), tuple)
+        if name in self.attrs:
+            return self.attrs[name]
+        if name == "__cause__":
+            return self.cause
+        if name == "__context__":
+            return self.context
+        if name == "__suppress_context__":
+            return constant(self.suppress)
+        if name == "__traceback__":
+            unsupported("inspection", "__traceback__ of an exception")
+        if name == "value" and issubclass(self.cls, StopIteration):
+            return self.args[0] if self.args else NONE
+        return class_attribute_of(tx, self, self.cls, name)
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name == "args":
+            from pydynamo.frontend.operators import iterate
+            self.args = list(iterate(tx, value))
+        elif name == "__cause__":
+            self.cause, self.suppress = value, True
+        elif name == "__context__":
+            self.context = value
+        elif name == "__traceback__":
+            return
+        elif name == "__suppress_context__":
+            self.suppress = tx.truth(value)
+        else:
+            self.attrs[name] = value
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if self.attrs.pop(name, None) is None:
+            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+
+    def call_method(self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+                    ) -> VariableTracker:
+        if name == "with_traceback" and len(args) == 1:
+            return self
+        if name == "__init__" and getattr(self.cls, "__init__", None) in (
+                BaseException.__init__, Exception.__init__) and not kwargs:
+            self.args = list(args)
+            return NONE
+        return super().call_method(tx, name, args, kwargs)
+
+    def children(self) -> list[VariableTracker]:
+        return [*self.args, *self.attrs.values()]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(make_exception), [
+            lambda: cg.load_object(self.cls), lambda: cg.build("BUILD_TUPLE", self.args),
+            lambda: cg.build_map([(constant(k), v) for k, v in self.attrs.items()]),
+            lambda: cg(self.cause), lambda: cg(self.context), lambda: cg.load_const(self.suppress)])
+
+
+def make_exception(cls: type[BaseException], args: tuple[Any, ...], attrs: dict[str, Any], cause: Any, context: Any,
+                   suppress: bool) -> BaseException:
+    """Build the exception that the trace made. ``__init__`` ran in the trace already."""
+    made = BaseException.__new__(cls, *args) if cls.__new__ is BaseException.__new__ and _custom(cls) else cls(*args)
+    made.args = args
+    for name, value in attrs.items():
+        setattr(made, name, value)
+    made.__cause__ = cause
+    made.__context__ = context
+    made.__suppress_context__ = suppress
+    return made
+
+
+def _custom(cls: type) -> bool:
+    return cls.__module__ != "builtins" and "__init__" in {
+        name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)}
+
+
+class InputExceptionVariable(ExceptionVariable):
+    """An exception that exists at entry."""
+
+    def __init__(self, value: BaseException, source: Source, args: list[VariableTracker]) -> None:
+        super().__init__(type(value), args)
+        self.value = value
+        self.source = source
+
+    def identity(self) -> object:
+        return self.value
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.source import attr
+        from pydynamo.frontend.variables.base import LazyVariable
+        if name in ("args", *self.attrs) or name not in vars(self.value):
+            if name in ("__cause__", "__context__"):
+                unsupported("unsupported-attribute", f"{name} of an exception from outside")
+            return super().getattr(tx, name)
+        assert self.source is not None
+        return LazyVariable(tx, vars(self.value)[name], attr(self.source, name))
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name in ("__traceback__",):
+            return
+        if name == "__context__" or name == "__cause__":
+            tx.ledger.store_attr(self, name, value)
+            return
+        unsupported("unsupported-attribute", "store to an exception from outside")
+
+
+def make_user_exception(tx: Translator, cls: type[BaseException], args: list[VariableTracker],
+                        kwargs: dict[str, VariableTracker]) -> VariableTracker:
+    """``cls(*args, **kwargs)`` for an exception class."""
+    from pydynamo.frontend.variables.objects import lookup, lookup_source
+    from pydynamo.frontend.variables.functions import UserFunctionVariable
+    import types
+    new = lookup(cls, "__new__")[1]
+    if isinstance(new, staticmethod) or isinstance(new, types.FunctionType):
+        unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __new__")
+    init = lookup(cls, "__init__")[1]
+    made = ExceptionVariable(cls, list(args))
+    if isinstance(init, types.FunctionType):
+        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
+    elif kwargs:
+        unsupported("unsupported-builtin", f"{cls.__qualname__} with keyword arguments")
+    elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):
+        unsupported("opaque-object", f"exception class {cls.__qualname__}")
+    return made

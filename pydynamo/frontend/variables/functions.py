@@ -1,0 +1,299 @@
+"""Callables made of Python code: functions, nested functions, bound methods, partials; and the cells they close over."""
+from __future__ import annotations
+
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend import source as sources
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.policy import break_reason_of_function
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.constant import NONE, constant, from_python
+from pydynamo.frontend.variables.iterators import Identity
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+
+
+class CellVariable(VariableTracker):
+    """A cell. A sourced one exists at entry; a ``local_name`` is a cell of the root frame, made by its prologue."""
+
+    mutable = True
+
+    def __init__(self, source: Source | None = None, local_name: str | None = None,
+                 contents: VariableTracker | None = None) -> None:
+        self.source = source
+        self.local_name = local_name
+        self.contents = contents
+
+    def python_type(self) -> type:
+        return types.CellType
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "cell_contents" and self.contents is not None:
+            return self.contents
+        return super().getattr(tx, name)
+
+    def children(self) -> list[VariableTracker]:
+        return [self.contents] if self.contents is not None and self.source is None else []
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        if self.local_name is not None:
+            cg.load_cell(self.local_name)
+            return
+        cg.call(lambda: cg.load_object(types.CellType), [])
+        cg.fill_later(self)
+
+
+class FunctionVariable(VariableTracker):
+    """What functions with code share."""
+
+    code: types.CodeType
+    globals: dict[str, Any]
+
+    def python_type(self) -> type:
+        return types.FunctionType
+
+    def hash_key(self) -> Any:
+        return Identity(self.identity())
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        """The closure, in the order of ``co_freevars``."""
+        raise NotImplementedError
+
+    def defaults(self, tx: Translator) -> list[VariableTracker]:
+        """Defaults of positional parameters."""
+        raise NotImplementedError
+
+    def kwdefaults(self, tx: Translator) -> dict[str, VariableTracker]:
+        """Defaults of keyword-only parameters."""
+        raise NotImplementedError
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.inline import inline_call
+        return inline_call(tx, self, args, kwargs)
+
+    def describe(self) -> str:
+        return f"function {self.code.co_qualname}"
+
+
+class UserFunctionVariable(FunctionVariable):
+    """A function that exists; guarded by its code, defaults and closure as they are used."""
+
+    def __init__(self, fn: types.FunctionType, source: Source) -> None:
+        self.fn = fn
+        self.source = source
+        self.code = fn.__code__
+        self.globals = fn.__globals__
+
+    def identity(self) -> object:
+        return self.fn
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.torch_ops import special_function
+        handler = special_function(self.fn)
+        if handler is not None:
+            return handler(tx, args, kwargs)
+        reason = break_reason_of_function(self.fn)
+        if reason is not None:
+            unsupported(reason, f"call of {self.fn.__module__}.{self.fn.__qualname__}")
+        return super().call_function(tx, args, kwargs)
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        assert self.source is not None
+        return [tx.cell_of(cell, Source("closure_cell", index, self.source))
+                for index, cell in enumerate(self.fn.__closure__ or ())]
+
+    def defaults(self, tx: Translator) -> list[VariableTracker]:
+        values = self.fn.__defaults__ or ()
+        tx.output.guards.add("DEFAULTS", self.source, len(values))
+        return [LazyVariable(tx, value, Source("defaults", index, self.source)) for index, value in enumerate(values)]
+
+    def kwdefaults(self, tx: Translator) -> dict[str, VariableTracker]:
+        values = self.fn.__kwdefaults__ or {}
+        tx.output.guards.add("KWDEFAULTS", self.source, tuple(values))
+        return {name: LazyVariable(tx, value, Source("kwdefaults", name, self.source))
+                for name, value in values.items()}
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        stored = tx.ledger.load_attr(self, name)
+        if stored is not None:
+            return stored
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            return LazyVariable(tx, getattr(self.fn, name), sources.attr(self.source, name))
+        if name == "__code__":
+            return constant(self.code)
+        if name in self.fn.__dict__:
+            return LazyVariable(tx, self.fn.__dict__[name], sources.attr(self.source, name))
+        if name in ("__defaults__", "__kwdefaults__", "__closure__", "__wrapped__", "__dict__", "__globals__"):
+            unsupported("inspection", f"{name} of a function")
+        if not hasattr(self.fn, name):
+            tx.output.guards.add("DICT_HAS", self.source, (name, False))
+            tx.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
+        return super().getattr(tx, name)
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name.startswith("__"):
+            return super().setattr(tx, name, value)
+        tx.ledger.store_attr(self, name, value)
+
+
+class NestedFunctionVariable(FunctionVariable):
+    """A function made inside the traced program."""
+
+    mutable = True
+
+    def __init__(self, code: types.CodeType, scope: dict[str, Any], closure: list[CellVariable]) -> None:
+        self.code = code
+        self.globals = scope
+        self.closure = closure
+        self.default_values: list[VariableTracker] = []
+        self.kwdefault_values: dict[str, VariableTracker] = {}
+        self.annotations: VariableTracker | None = None
+        self.attributes: dict[str, VariableTracker] = {}
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        return self.closure
+
+    def defaults(self, tx: Translator) -> list[VariableTracker]:
+        return self.default_values
+
+    def kwdefaults(self, tx: Translator) -> dict[str, VariableTracker]:
+        return self.kwdefault_values
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in self.attributes:
+            return self.attributes[name]
+        if name == "__name__":
+            return constant(self.code.co_name)
+        if name == "__qualname__":
+            return constant(self.code.co_qualname)
+        if name == "__code__":
+            return constant(self.code)
+        if name == "__module__":
+            return from_python(self.globals.get("__name__"))
+        if name == "__doc__":
+            has_doc = self.code.co_consts and isinstance(self.code.co_consts[0], str)
+            return constant(self.code.co_consts[0]) if has_doc else NONE
+        if name in ("__dict__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__annotations__"):
+            unsupported("inspection", f"{name} of a function")
+        if not hasattr(types.FunctionType, name):
+            tx.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
+        return super().getattr(tx, name)
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name in ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__"):
+            unsupported("inspection", f"store to {name} of a function")
+        self.attributes[name] = value
+
+    def children(self) -> list[VariableTracker]:
+        return [*self.closure, *self.default_values, *self.kwdefault_values.values(), *self.attributes.values()]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        maker = FunctionMaker(self.code, self.globals)
+        cg.call(lambda: cg.load_object(maker), [
+            lambda: cg.build("BUILD_TUPLE", list(self.closure)),
+            lambda: cg.build("BUILD_TUPLE", self.default_values),
+            lambda: cg.build_map([(constant(k), v) for k, v in self.kwdefault_values.items()]),
+            lambda: cg.build_map([(constant(k), v) for k, v in self.attributes.items()]),
+        ])
+
+
+class FunctionMaker:
+    """Makes a function of fixed code when compiled code asks for it."""
+
+    def __init__(self, code: types.CodeType, scope: dict[str, Any]) -> None:
+        self.code = code
+        self.scope = scope
+
+    def __call__(self, closure: tuple[Any, ...], defaults: tuple[Any, ...], kwdefaults: dict[str, Any],
+                 attributes: dict[str, Any]) -> types.FunctionType:
+        fn = types.FunctionType(self.code, self.scope, self.code.co_name, defaults or None, closure or None)
+        fn.__kwdefaults__ = kwdefaults or None  # type: ignore[assignment]
+        for name, value in attributes.items():
+            setattr(fn, name, value)
+        return fn
+
+    def __repr__(self) -> str:
+        return f"make_function({self.code.co_qualname})"
+
+
+class BoundMethodVariable(VariableTracker):
+    """A function bound to its first argument."""
+
+    def __init__(self, function: VariableTracker, owner: VariableTracker, source: Source | None = None) -> None:
+        self.function = function
+        self.owner = owner
+        self.source = source
+
+    def python_type(self) -> type:
+        return types.MethodType
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.function.realize().call_function(tx, [self.owner, *args], kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "__self__":
+            return self.owner
+        if name == "__func__":
+            return self.function
+        return self.function.realize().getattr(tx, name)
+
+    def children(self) -> list[VariableTracker]:
+        return [self.function, self.owner]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(types.MethodType), [lambda: cg(self.function), lambda: cg(self.owner)])
+
+    def describe(self) -> str:
+        return f"method {self.function.describe()}"
+
+
+class PartialVariable(VariableTracker):
+    """``functools.partial``"""
+
+    def __init__(self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.source = source
+
+    def python_type(self) -> type:
+        return functools.partial
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.function.realize().call_function(tx, [*self.args, *args], {**self.kwargs, **kwargs})
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.dicts import DictVariable
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+        if name == "func":
+            return self.function
+        if name == "args":
+            return SequenceVariable(list(self.args), tuple)
+        if name == "keywords" and self.source is None:
+            return DictVariable.from_pairs([(constant(k), v) for k, v in self.kwargs.items()])
+        if not hasattr(functools.partial, name):
+            tx.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
+        return super().getattr(tx, name)
+
+    def children(self) -> list[VariableTracker]:
+        return [self.function, *self.args, *self.kwargs.values()]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(functools.partial),
+                [lambda: cg(self.function), *[lambda a=a: cg(a) for a in self.args]],  # type: ignore[misc]
+                {name: (lambda v=v: cg(v)) for name, v in self.kwargs.items()})  # type: ignore[misc]

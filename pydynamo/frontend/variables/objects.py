@@ -1,0 +1,373 @@
+"""Instances of Python classes, and what a class attribute means when it is read through an instance."""
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.frontend import source as sources
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.side_effects import DELETED
+from pydynamo.frontend.source import Source, class_attribute
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
+from pydynamo.frontend.variables.functions import BoundMethodVariable
+from pydynamo.frontend.variables.iterators import Identity
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+    from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
+
+_MISSING = object()
+_SLOT_TYPES = (types.MemberDescriptorType,)
+_C_CALLABLES = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType,
+                types.ClassMethodDescriptorType)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ClassVariable":
+        from pydynamo.frontend.variables.classes import ClassVariable
+        return ClassVariable
+    raise AttributeError(name)
+
+
+def lookup(cls: type, name: str) -> tuple[type | None, Any]:
+    """The class in the MRO that defines ``name`` and the raw attribute; (None, None) if there is none."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base, base.__dict__[name]
+    return None, None
+
+
+def lookup_source(tx: Translator, cls: type, name: str) -> Source:
+    """The source of the raw class attribute."""
+    return Source("mro", name, sources.const(cls))
+
+
+def is_plain_class(cls: type) -> bool:
+    """True if instances hold no hidden C state: every base is a Python class or ``object``."""
+    return all(base is object or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
+               for base in cls.__mro__)
+
+
+def _c_layout(cls: type) -> bool:
+    return cls.__new__ is not object.__new__ and not isinstance(
+        class_attribute(cls, "__new__"), staticmethod | types.FunctionType)
+
+
+def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: str, start: type | None = None
+                       ) -> VariableTracker:
+    """``owner.name`` found on the class, with descriptors bound; AttributeError in the user's program otherwise."""
+    base, raw = lookup(cls, name)
+    if base is not None:
+        return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
+    if name == "__class__":
+        from pydynamo.frontend.variables.classes import ClassVariable
+        return ClassVariable(cls, None)
+    tx.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+
+
+def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
+    """The descriptor protocol for a raw class attribute read through an instance."""
+    from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
+    from pydynamo.frontend.variables.classes import ClassVariable
+    if isinstance(raw, types.FunctionType):
+        return BoundMethodVariable(tx.function_at(raw, source), owner)
+    if isinstance(raw, staticmethod):
+        return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
+    if isinstance(raw, classmethod):
+        function = LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
+        return BoundMethodVariable(function, ClassVariable(cls, sources.const(cls)))
+    if isinstance(raw, property):
+        if raw.fget is None:
+            tx.raise_error(AttributeError, f"property '{name}' has no getter")
+        return tx.wrap_at(raw.fget, sources.attr(source, "fget")).call_function(tx, [owner], {})
+    if isinstance(raw, functools.cached_property):
+        value = tx.wrap_at(raw.func, sources.attr(source, "func")).call_function(tx, [owner], {})
+        tx.ledger.store_attr(owner, name, value)
+        return value
+    if isinstance(raw, _C_CALLABLES):
+        if isinstance(raw, types.ClassMethodDescriptorType):
+            unsupported("unsupported-attribute", f"{cls.__qualname__}.{name}")
+        if isinstance(raw, types.BuiltinFunctionType):
+            return BuiltinVariable(raw, source)
+        return MethodOfBuiltin(owner, name)
+    if isinstance(raw, types.GetSetDescriptorType | types.MemberDescriptorType):
+        if name == "__dict__" or name == "__weakref__":
+            unsupported("inspection", f"{name} of an object")
+        if name == "__class__":
+            return ClassVariable(cls, None)
+        unsupported("unsupported-attribute", f"{cls.__qualname__}.{name}")
+    getter = lookup(type(raw), "__get__")[1]
+    if getter is not None:
+        if isinstance(getter, types.FunctionType):
+            function = tx.function_at(getter, lookup_source(tx, type(raw), "__get__"))
+            descriptor = tx.wrap_at(raw, source)
+            return function.call_function(tx, [descriptor, owner, ClassVariable(cls, sources.const(cls))], {})
+        if not isinstance(raw, type):
+            unsupported("unsupported-attribute", f"descriptor {cls.__qualname__}.{name}")
+    return LazyVariable(tx, raw, source)
+
+
+def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> VariableTracker | None:
+    """``type(owner).dunder`` bound to ``owner``; None if the class has none (or a C default that does not apply)."""
+    cls = owner.python_type()
+    stored = tx.ledger.class_override(cls, dunder)
+    if stored is not None:
+        unsupported("unsupported-attribute", f"{dunder} of a class that changed")
+    base, raw = lookup(cls, dunder)
+    if base is None or raw is None:
+        return None
+    if base is object and not isinstance(raw, types.FunctionType):
+        return None
+    if isinstance(raw, types.WrapperDescriptorType):
+        unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}")
+    return bind(tx, owner, cls, raw, dunder, lookup_source(tx, cls, dunder))
+
+
+class ObjectVariable(VariableTracker):
+    """An instance of a Python class; ``value`` is the real object, or None if it was made in the trace."""
+
+    mutable = True
+
+    def __init__(self, cls: type, value: Any = None, source: Source | None = None) -> None:
+        self.cls = cls
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def identity(self) -> object:
+        return self.value if self.value is not None else self
+
+    def hash_key(self) -> Any:
+        if lookup(self.cls, "__hash__")[0] is not object or lookup(self.cls, "__eq__")[0] is not object:
+            unsupported("hash", f"{self.describe()} as a key")
+        return Identity(self)
+
+    # attributes --------------------------------------------------------------------------------------------------
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        base, raw = lookup(self.cls, "__getattribute__")
+        if base is not object and base is not torch.nn.Module:
+            unsupported("unsupported-attribute", f"{self.cls.__qualname__} has its own __getattribute__")
+        found = self.plain_getattr(tx, name)
+        if found is not None:
+            return found
+        base, raw = lookup(self.cls, "__getattr__")
+        if isinstance(raw, types.FunctionType):
+            function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattr__"))
+            return function.call_function(tx, [self, constant(name)], {})
+        tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+
+    def plain_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
+        """``object.__getattribute__(self, name)``, None if it would raise AttributeError."""
+        override = tx.ledger.class_override(self.cls, name)
+        base, raw = lookup(self.cls, name)
+        if override is None and base is not None and _is_data_descriptor(raw):
+            if isinstance(raw, _SLOT_TYPES):
+                return self._slot(tx, name)
+            return bind(tx, self, self.cls, raw, name, lookup_source(tx, self.cls, name))
+        own = self.own_attribute(tx, name)
+        if own is not None:
+            return own
+        if override is not None:
+            if override is DELETED:
+                return None
+            unsupported("unsupported-attribute", f"{name} of a class that changed") \
+                if not isinstance(override.realize(), ConstantVariable) else None
+            return override
+        if base is None:
+            if name == "__class__":
+                from pydynamo.frontend.variables.classes import ClassVariable
+                return ClassVariable(self.cls, None)
+            return None
+        return bind(tx, self, self.cls, raw, name, lookup_source(tx, self.cls, name))
+
+    def _slot(self, tx: Translator, name: str) -> VariableTracker | None:
+        stored = tx.ledger.load_attr(self, name)
+        if stored is not None:
+            return stored if stored is not DELETED else None
+        if self.value is None:
+            return None
+        try:
+            value = getattr(self.value, name)
+        except AttributeError:
+            return None
+        assert self.source is not None
+        return LazyVariable(tx, value, sources.attr(self.source, name))
+
+    def own_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
+        """The instance attribute, None if there is none."""
+        stored = tx.ledger.load_attr(self, name)
+        if stored is not None:
+            return stored if stored is not DELETED else None
+        if self.value is None or self.source is None:
+            return None
+        instance = getattr(self.value, "__dict__", None)
+        if instance is None:
+            return None
+        if name in instance:
+            direct = not _is_data_descriptor(lookup(self.cls, name)[1])
+            kind = sources.attr(self.source, name) if direct else Source("dictattr", name, self.source)
+            return LazyVariable(tx, instance[name], kind)
+        tx.output.guards.add("DICT_HAS", self.source, (name, False))
+        return None
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        base, raw = lookup(self.cls, "__setattr__")
+        if base is not object:
+            if not isinstance(raw, types.FunctionType):
+                unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
+            function = tx.function_at(raw, lookup_source(tx, self.cls, "__setattr__"))
+            function.call_function(tx, [self, constant(name), value], {})
+            return
+        self.plain_setattr(tx, name, value)
+
+    def plain_setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        """``object.__setattr__(self, name, value)``"""
+        base, raw = lookup(self.cls, name)
+        if base is not None and _is_data_descriptor(raw) and not isinstance(raw, _SLOT_TYPES):
+            if isinstance(raw, property):
+                if raw.fset is None:
+                    tx.raise_error(AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter")
+                source = sources.attr(lookup_source(tx, self.cls, name), "fset")
+                tx.wrap_at(raw.fset, source).call_function(tx, [self, value], {})
+                return
+            setter = lookup(type(raw), "__set__")[1]
+            if isinstance(setter, types.FunctionType):
+                function = tx.function_at(setter, lookup_source(tx, type(raw), "__set__"))
+                descriptor = tx.wrap_at(raw, lookup_source(tx, self.cls, name))
+                function.call_function(tx, [descriptor, self, value], {})
+                return
+            unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
+        has_dict = self.cls.__dictoffset__ != 0
+        if not has_dict and not isinstance(raw, _SLOT_TYPES):
+            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        tx.ledger.store_attr(self, name, value)
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if lookup(self.cls, "__delattr__")[0] is not object:
+            unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
+        if _is_data_descriptor(lookup(self.cls, name)[1]):
+            unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
+        if self.own_attribute(tx, name) is None:
+            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        tx.ledger.delete_attr(self, name)
+
+    # protocols through special methods ---------------------------------------------------------------------------
+    def _special(self, tx: Translator, dunder: str) -> VariableTracker | None:
+        return special_method(tx, self, dunder)
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        method = self._special(tx, "__call__")
+        if method is None:
+            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not callable")
+        return method.call_function(tx, args, kwargs)
+
+    def truth(self, tx: Translator) -> bool:
+        method = self._special(tx, "__bool__")
+        if method is not None:
+            return bool(method.call_function(tx, [], {}).realize().as_constant())
+        method = self._special(tx, "__len__")
+        if method is not None:
+            return tx.truth(method.call_function(tx, [], {}))
+        return True
+
+    def length(self, tx: Translator) -> VariableTracker:
+        method = self._special(tx, "__len__")
+        if method is None:
+            tx.raise_error(TypeError, f"object of type '{self.cls.__name__}' has no len()")
+        return method.call_function(tx, [], {})
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        method = self._special(tx, "__iter__")
+        if method is not None:
+            return method.call_function(tx, [], {}).realize()
+        if self._special(tx, "__getitem__") is not None:
+            unsupported("unsupported-iteration", "iteration through __getitem__")
+        tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
+
+    def next(self, tx: Translator) -> VariableTracker:
+        method = self._special(tx, "__next__")
+        if method is None:
+            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not an iterator")
+        return method.call_function(tx, [], {})
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        method = self._special(tx, "__getitem__")
+        if method is None:
+            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not subscriptable")
+        return method.call_function(tx, [key], {})
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        method = self._special(tx, "__setitem__")
+        if method is None:
+            tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item assignment")
+        method.call_function(tx, [key, value], {})
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        method = self._special(tx, "__delitem__")
+        if method is None:
+            tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item deletion")
+        method.call_function(tx, [key], {})
+
+    # codegen -----------------------------------------------------------------------------------------------------
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(object.__new__), [lambda: cg.load_object(self.cls)])
+        cg.fill_later(self)
+
+    def describe(self) -> str:
+        where = f"{self.source.name} " if self.source is not None else ""
+        return f"{where}(an instance of {self.cls.__qualname__})"
+
+
+class OpaqueVariable(VariableTracker):
+    """An object that may be passed on, and compared by identity, but not looked into."""
+
+    def __init__(self, value: Any, source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def identity(self) -> object:
+        return self.value
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        reason = "random" if type(self.value).__module__ in ("random", "_random") else "opaque-object"
+        unsupported(reason, f"call of {self.describe()}")
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        reason = "random" if type(self.value).__module__ in ("random", "_random") else "opaque-object"
+        unsupported(reason, f"attribute {name!r} of {self.describe()}")
+
+    def truth(self, tx: Translator) -> bool:
+        unsupported("opaque-object", f"truth of {self.describe()}")
+
+
+def _is_data_descriptor(raw: Any) -> bool:
+    return raw is not None and hasattr(type(raw), "__set__")
+
+
+def enum_attribute(tx: Translator, member: ConstantVariable, name: str) -> VariableTracker:
+    """An attribute of an enum member."""
+    cls = type(member.value)
+    if name in ("value", "_value_"):
+        return constant(member.value._value_)
+    if name in ("name", "_name_"):
+        return constant(member.value._name_)
+    instance = vars(member.value)
+    if name in instance and is_constant_value(instance[name]):
+        return constant(instance[name])
+    base, raw = lookup(cls, name)
+    if isinstance(raw, enum.Enum):
+        return constant(raw)
+    return class_attribute_of(tx, member, cls, name)
+
+

@@ -1,0 +1,298 @@
+"""Tensors and symbolic numbers: values that live in the graph."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.frontend.exc import RestartTranslation, unsupported
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import constant, from_python, is_constant_value
+from pydynamo.frontend.variables.iterators import Identity
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.source import Source
+    from pydynamo.frontend.translator import Translator
+
+#: attributes that are facts of the fake tensor
+_FACTS = frozenset({"dtype", "device", "layout", "ndim", "requires_grad", "is_cuda", "is_cpu", "is_sparse", "is_meta",
+                    "is_quantized", "is_leaf", "itemsize", "nbytes", "is_mkldnn", "is_nested", "is_mps", "is_xpu",
+                    "is_sparse_csr", "is_ipu", "is_vulkan", "is_xla", "is_mtia", "is_maia", "_is_view", "retains_grad",
+                    "output_nr", "names"} - {"output_nr", "names", "_is_view"})
+#: attributes that are views made by the graph
+_VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
+#: methods whose answer depends on data, or that act outside the graph
+_BREAKING: dict[str, str] = {
+    **dict.fromkeys(("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__complex__", "numpy",
+                     "data_ptr", "__array__", "is_nonzero", "untyped_storage", "storage", "equal", "allclose",
+                     "const_data_ptr", "__dlpack__", "is_set_to", "nonzero_static"), "data-dependent-value"),
+    **dict.fromkeys(("backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook",
+                     "requires_grad_", "detach_"), "autograd"),
+    **dict.fromkeys(("set_", "resize_", "resize_as_", "share_memory_", "pin_memory", "rename_", "rename", "swap_",
+                     "as_subclass", "transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_",
+                     "as_strided_", "__setstate__", "__reduce_ex__", "__deepcopy__", "set_data", "to_mkldnn",
+                     "map_", "map2_", "apply_", "_make_subclass", "align_to", "refine_names", "copysign_meta"),
+                    "tensor-mutation"),
+}
+#: operators that can fail because of the data of their arguments
+DATA_FAILING = frozenset({
+    "index_select", "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_add", "index_add_",
+    "index_copy", "index_copy_", "index_fill", "index_put", "index_put_", "index_fill_", "take", "take_along_dim",
+    "embedding", "embedding_bag", "cholesky", "inv", "inverse", "solve", "linalg_solve", "linalg_inv",
+    "linalg_cholesky", "cross_entropy", "nll_loss", "one_hot", "multinomial", "bernoulli", "bincount", "getitem",
+    "setitem", "repeat_interleave", "lu", "qr", "svd", "eigh", "floordiv", "mod", "div", "floor_divide", "remainder",
+    "searchsorted", "bucketize", "scatter_reduce", "scatter_reduce_", "index_reduce", "put_", "masked_scatter",
+    "binary_cross_entropy", "logdet", "slogdet", "det", "matrix_power", "cholesky_solve", "lstsq", "_assert_async",
+    "ctc_loss", "multi_margin_loss", "pow", "normal", "poisson", "histc", "gumbel_softmax", "grid_sample",
+    "_assert", "masked_select",
+})
+
+
+class TensorVariable(VariableTracker):
+    """A tensor: ``node`` in the graph, ``fake`` for its metadata."""
+
+    mutable = True
+
+    def __init__(self, node: torch.fx.Node, fake: torch.Tensor, source: Source | None = None,
+                 cls: type = torch.Tensor) -> None:
+        self.node = node
+        self.fake = fake
+        self.source = source
+        self.cls = cls
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def as_fx(self) -> Any:
+        return self.node
+
+    def as_fake(self) -> Any:
+        return self.fake
+
+    def hash_key(self) -> Any:
+        return Identity(self)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name in _BREAKING:
+            unsupported(_BREAKING[name], f"Tensor.{name}()")
+        method = getattr(torch.Tensor, name, None)
+        if method is None or name.startswith("__") and name not in _DUNDER_METHODS:
+            return super().call_method(tx, name, args, kwargs)
+        if name in ("__len__", "__iter__", "__contains__", "__getitem__", "__setitem__"):
+            return self._container_method(tx, name, args)
+        if name in ("size", "stride", "dim", "numel", "element_size", "storage_offset", "get_device", "is_contiguous",
+                    "is_floating_point", "is_complex", "ndimension", "nelement", "is_signed", "has_names",
+                    "is_pinned", "is_inference", "is_conj", "is_neg", "type", "is_shared") and not _moves(name, args):
+            return self._fact_method(tx, name, args, kwargs)
+        if name == "new" or name == "to" and "torch.Tensor" == "":
+            unsupported("unsupported-torch-call", f"Tensor.{name}()")
+        return tx.output.call_method(tx, name, [self, *args], kwargs)
+
+    def _container_method(self, tx: Translator, name: str, args: Args) -> VariableTracker:
+        if name == "__len__":
+            return self.length(tx)
+        if name == "__iter__":
+            return self.get_iter(tx)
+        if name == "__getitem__":
+            return self.getitem(tx, args[0].realize())
+        if name == "__setitem__":
+            self.setitem(tx, args[0].realize(), args[1])
+            return constant(None)
+        return constant(self.contains(tx, args[0]))
+
+    def _fact_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if any(not arg.realize().is_constant() for arg in [*args, *kwargs.values()]):
+            return tx.output.call_method(tx, name, [self, *args], kwargs)
+        values = [arg.realize().as_constant() for arg in args]
+        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+        answer = tx.output.propagate(lambda: getattr(self.fake, name)(*values, **keywords))
+        if name == "size" and not values and not keywords:
+            return self.shape(tx)
+        if name == "type":
+            return constant(answer)
+        if _symbolic(answer):
+            return tx.output.call_method(tx, name, [self, *args], kwargs)
+        return from_python(answer)
+
+    def shape(self, tx: Translator) -> VariableTracker:
+        """``tensor.shape``"""
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+        items: list[VariableTracker] = []
+        for axis, size in enumerate(self.fake.shape):
+            items.append(constant(size) if type(size) is int else
+                         tx.output.call_method(tx, "size", [self, constant(axis)], {}))
+        return SequenceVariable(items, torch.Size)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+        from pydynamo.frontend.variables.objects import ClassVariable
+        if name == "shape":
+            return self.shape(tx)
+        if name in _FACTS:
+            answer = tx.output.propagate(lambda: getattr(self.fake, name))
+            if _symbolic(answer):
+                return tx.output.call_function(tx, getattr, [self, constant(name)], {})
+            return from_python(answer)
+        if name in _VIEWS:
+            return tx.output.call_function(tx, getattr, [self, constant(name)], {})
+        if name == "data":
+            return tx.output.call_method(tx, "detach", [self], {})
+        if name == "__class__":
+            return ClassVariable(self.cls, None)
+        if name in ("grad", "grad_fn", "_grad", "names", "output_nr", "_version", "_base", "__dict__", "_backward_hooks"):
+            return self._grad(tx) if name == "grad" else super().getattr(tx, name)
+        if callable(getattr(torch.Tensor, name, None)):
+            return MethodOfBuiltin(self, name)
+        if self.source is not None and not hasattr(torch.Tensor, name):
+            return tx.attribute_of_input_tensor(self, name)
+        if not hasattr(torch.Tensor, name):
+            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        return super().getattr(tx, name)
+
+    def _grad(self, tx: Translator) -> VariableTracker:
+        unsupported("autograd", "Tensor.grad")
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        unsupported("tensor-mutation", f"store to Tensor.{name}")
+
+    def truth(self, tx: Translator) -> bool:
+        unsupported("data-dependent-branch", f"truth of a tensor ({self.node.name})")
+
+    def length(self, tx: Translator) -> VariableTracker:
+        if self.fake.dim() == 0:
+            tx.raise_error(TypeError, "len() of a 0-d tensor")
+        size = self.fake.shape[0]
+        return constant(size) if type(size) is int else tx.output.call_method(tx, "size", [self, constant(0)], {})
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+        if self.fake.dim() == 0:
+            tx.raise_error(TypeError, "iteration over a 0-d tensor")
+        if type(self.fake.shape[0]) is not int:
+            unsupported("unsupported-iteration", "iteration over a tensor of symbolic length")
+        parts = tx.output.call_method(tx, "unbind", [self, constant(0)], {})
+        assert isinstance(parts, SequenceVariable)
+        return parts.get_iter(tx)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return tx.output.call_function(tx, operator.getitem, [self, key], {})
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        tx.output.call_function(tx, operator.setitem, [self, key, value.realize()], {})
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        unsupported("data-dependent-value", "membership in a tensor")
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.load_graph_output(self)
+
+    def describe(self) -> str:
+        return f"tensor {self.source.name}" if self.source is not None else f"tensor {self.node.name}"
+
+
+_DUNDER_METHODS = frozenset({
+    "__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__add__", "__radd__", "__iadd__", "__sub__",
+    "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__", "__itruediv__",
+    "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__",
+    "__neg__", "__pos__", "__invert__", "__abs__", "__and__", "__or__", "__xor__", "__rand__", "__ror__", "__rxor__",
+    "__iand__", "__ior__", "__ixor__", "__lshift__", "__rshift__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__",
+    "__ge__",
+})
+
+
+def _moves(name: str, args: Args) -> bool:
+    return name == "type" and bool(args)
+
+
+def _symbolic(answer: Any) -> bool:
+    if isinstance(answer, tuple | list):
+        return any(_symbolic(part) for part in answer)
+    return isinstance(answer, torch.SymInt | torch.SymFloat | torch.SymBool)
+
+
+class SymNumberVariable(VariableTracker):
+    """A Python number that changes between calls: ``sym`` from the ShapeEnv, ``node`` in the graph."""
+
+    def __init__(self, node: torch.fx.Node, sym: Any, source: Source | None = None) -> None:
+        self.node = node
+        self.sym = sym
+        self.source = source
+
+    def python_type(self) -> type:
+        return {torch.SymInt: int, torch.SymFloat: float, torch.SymBool: bool}[type(self.sym)]
+
+    def as_fx(self) -> Any:
+        return self.node
+
+    def as_fake(self) -> Any:
+        return self.sym
+
+    def as_constant(self) -> Any:
+        self._demand_static()
+        return self.python_type()(self.sym)
+
+    def _demand_static(self) -> None:
+        """A symbol of an input whose value is needed: translate again with the value baked in and guarded."""
+        if self.source is not None:
+            raise RestartTranslation("static", self.source.name)
+
+    def specialize(self, tx: Translator) -> VariableTracker:
+        """The number as a constant, guarded."""
+        return constant(self.as_constant())
+
+    def hash_key(self) -> Any:
+        return self.as_constant()
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.sym)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        return self.specialize(tx).getattr(tx, name)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.specialize(tx).call_method(tx, name, args, kwargs)
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.load_graph_output(self)
+
+    def describe(self) -> str:
+        return f"the number {self.source.name}" if self.source is not None else f"the number {self.node.name}"
+
+
+def graph_binary(tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
+                 ) -> VariableTracker:
+    """A binary operator or comparison with a tensor or symbol on one side."""
+    return tx.output.call_function(tx, function, [left, right], {})
+
+
+def wrap_result(tx: Translator, value: Any, node: torch.fx.Node, known: dict[int, VariableTracker]) -> VariableTracker:
+    """What fake propagation gave, as a tracked value; a result that is an argument is that argument."""
+    from pydynamo.frontend.variables.dicts import DictVariable
+    from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
+    if isinstance(value, torch.Tensor):
+        if id(value) in known:
+            return known[id(value)]
+        node.meta["example_value"] = value
+        return TensorVariable(node, value)
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        exact = value.node.maybe_as_int() if isinstance(value, torch.SymInt) else None
+        if exact is not None:
+            return constant(exact)
+        node.meta["example_value"] = value
+        return SymNumberVariable(node, value)
+    if is_constant_value(value):
+        return constant(value)
+    kind = type(value)
+    if kind in (tuple, list, torch.Size) or is_namedtuple(kind):
+        node.meta["example_value"] = value
+        items = [wrap_result(tx, part, tx.output.getitem_node(node, index, part), known)
+                 for index, part in enumerate(value)]
+        return SequenceVariable(items, kind)
+    if kind is dict and all(isinstance(key, str) for key in value):
+        return DictVariable.from_pairs([
+            (constant(key), wrap_result(tx, part, tx.output.getitem_node(node, key, part), known))
+            for key, part in value.items()])
+    unsupported("unsupported-torch-call", f"an operator that returns {kind.__name__}")

@@ -1,0 +1,252 @@
+"""Functions and classes of torch: what is recorded, what is answered now, what breaks the graph."""
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional
+
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+
+Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
+
+#: names in torch's function namespaces that must not be recorded
+_NEVER = frozenset({
+    "seed", "manual_seed", "initial_seed", "set_rng_state", "get_rng_state", "is_tensor", "is_storage", "from_numpy",
+    "frombuffer", "from_file", "set_default_dtype", "set_default_device", "set_printoptions", "compile", "load", "save",
+    "set_num_threads", "init_num_threads", "_assert", "cond", "vmap", "get_default_dtype", "can_cast",
+    "promote_types", "result_type", "is_grad_enabled", "is_inference_mode_enabled", "numel", "is_same_size",
+    "boolean_dispatch", "has_torch_function", "handle_torch_function", "assert_int_or_pair",
+    "typename", "unique", "unique_consecutive",
+})
+_FOLDED = frozenset({"can_cast", "promote_types"})
+_BREAK = frozenset({"seed", "manual_seed", "initial_seed", "set_rng_state", "get_rng_state", "from_numpy", "frombuffer",
+                    "from_file"})
+
+
+@functools.cache
+def graph_functions() -> dict[Any, str]:
+    """The functions that are recorded as they are, with their names."""
+    found: dict[Any, str] = {}
+
+    def add(namespace: Any, names: list[str], python: bool) -> None:
+        for name in names:
+            function = getattr(namespace, name, None)
+            kinds: tuple[type, ...] = (types.BuiltinFunctionType, types.BuiltinMethodType)
+            if python:
+                kinds += (types.FunctionType,)
+            if isinstance(function, kinds) and name not in _NEVER and (
+                    not name.startswith("_") or not isinstance(function, types.FunctionType)):
+                found[function] = name
+    add(torch, [n for n in dir(torch) if hasattr(torch._C._VariableFunctions, n)], True)
+    add(torch._C._VariableFunctions, dir(torch._C._VariableFunctions), False)
+    for extra in ("einsum", "split", "meshgrid", "norm", "tensordot", "cartesian_prod", "block_diag", "cdist",
+                  "chain_matmul", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "broadcast_shapes",
+                  "stft", "lu", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_ite"):
+        if hasattr(torch, extra):
+            found[getattr(torch, extra)] = extra
+    add(torch.nn.functional, [n for n in vars(torch.nn.functional) if n[0].islower()], True)
+    for namespace in (torch._C._nn, torch._C._linalg, torch._C._fft, torch._C._special, torch._C._sparse):
+        add(namespace, dir(namespace), False)
+    return {fn: name for fn, name in found.items() if getattr(fn, "__module__", "") not in (
+        "typing", "builtins", "torch._jit_internal", "torch.overrides", "importlib", "torch._VF")}
+
+
+@functools.cache
+def answered_functions() -> dict[Any, Handler]:
+    """Functions that are answered while compiling."""
+    def const(value: Any) -> Handler:
+        return lambda tx, args, kwargs: constant(value)
+
+    def now(function: Callable[..., Any]) -> Handler:
+        return lambda tx, args, kwargs: fold(tx, function, args, kwargs)
+
+    answers: dict[Any, Handler] = {
+        torch.is_tensor: _is_tensor, torch.is_grad_enabled: now(torch.is_grad_enabled),
+        torch.is_inference_mode_enabled: now(torch.is_inference_mode_enabled),
+        torch.get_default_dtype: now(torch.get_default_dtype), torch.compiler.is_compiling: const(True),
+        torch.compiler.is_dynamo_compiling: const(True), torch.compiler.is_exporting: const(False),
+        torch.jit.is_scripting: const(False), torch.jit.is_tracing: const(False),
+        torch._C._get_tracing_state: const(None), torch.cuda.is_available: now(torch.cuda.is_available),
+        torch.overrides.has_torch_function: const(False), torch.overrides.has_torch_function_unary: const(False),
+        torch.overrides.has_torch_function_variadic: const(False), torch.numel: _numel,
+        torch.overrides.is_tensor_like: _is_tensor, torch.promote_types: now(torch.promote_types),
+        torch.can_cast: now(torch.can_cast), torch.is_autocast_enabled: now(torch.is_autocast_enabled),
+        torch.get_autocast_dtype: now(torch.get_autocast_dtype), torch._assert: _assert,
+        torch.result_type: _fact_of(torch.result_type), torch.is_same_size: _fact_of(torch.is_same_size),
+        torch.broadcast_shapes: now(lambda *shapes: tuple(torch.broadcast_shapes(*shapes))),
+        torch.get_default_device: now(torch.get_default_device),
+        torch._C._functorch.peek_interpreter_stack: const(None),
+        torch._C._log_api_usage_once: const(None), torch._C._set_grad_enabled: _set_grad,
+        torch.is_deterministic_algorithms_warn_only_enabled: now(
+            torch.is_deterministic_algorithms_warn_only_enabled),
+        torch.are_deterministic_algorithms_enabled: now(torch.are_deterministic_algorithms_enabled),
+        torch.jit.isinstance: _jit_isinstance,
+    }
+    dynamo_is_compiling = getattr(torch._utils, "is_compiling", None)
+    if dynamo_is_compiling is not None:
+        answers[dynamo_is_compiling] = const(True)
+    from pydynamo import api
+    answers[api.is_compiling] = const(True)
+    answers[api.graph_break] = _graph_break
+    import sys
+    dynamo = sys.modules.get("torch._dynamo")
+    if dynamo is not None:
+        for name in ("graph_break",):
+            answers[getattr(dynamo, name)] = _graph_break
+        answers[dynamo.is_compiling] = const(True)
+    return answers
+
+
+def _jit_isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    unsupported("unsupported-torch-call", "torch.jit.isinstance")
+
+
+def _graph_break(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    unsupported("explicit-break", "graph_break() was called")
+
+
+def _is_tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return constant(issubclass(args[0].realize().python_type(), torch.Tensor))
+
+
+def _numel(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return args[0].realize().call_method(tx, "numel", [], {})
+
+
+def _fact_of(function: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return from_python(tx.output.propagate(lambda: function(*(a.realize().as_fake() for a in args))))
+    return handler
+
+
+def _assert(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if tx.truth(args[0]):
+        return NONE
+    unsupported("uncaught-exception", "torch._assert fails")
+
+
+def _set_grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.contexts import set_grad_mode
+    set_grad_mode(tx, bool(args[0].realize().as_constant()))
+    return NONE
+
+
+def special_function(fn: Any) -> Handler | None:
+    """The handler of a Python function that is not inlined, None if it is an ordinary one."""
+    answered = answered_functions().get(fn)
+    if answered is not None:
+        return answered
+    if fn in graph_functions():
+        return lambda tx, args, kwargs: record(tx, fn, args, kwargs)
+    return None
+
+
+def record(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Record a torch function; without tensors and symbols, and if it makes none, it may still be a graph node."""
+    if "out" in kwargs and not (isinstance(kwargs["out"].realize(), ConstantVariable)):
+        unsupported("unsupported-torch-call", "out= arguments")
+    if "generator" in kwargs and not isinstance(kwargs["generator"].realize(), ConstantVariable):
+        unsupported("random", "generator= arguments")
+    return tx.output.call_function(tx, fn, args, kwargs)
+
+
+class TorchFunctionVariable(VariableTracker):
+    """A torch function that goes into the graph, or is answered while compiling."""
+
+    def __init__(self, fn: Any, source: Source | None) -> None:
+        self.fn = fn
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.fn)
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> Any:
+        return self.fn
+
+    def identity(self) -> object:
+        return self.fn
+
+    def hash_key(self) -> Any:
+        return self.fn
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in ("__name__", "__qualname__", "__module__", "__doc__") and hasattr(self.fn, name):
+            return constant(getattr(self.fn, name))
+        return super().getattr(tx, name)
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        handler = special_function(self.fn)
+        if handler is None:
+            name = getattr(self.fn, "__name__", "")
+            reason = "random" if name in _BREAK and "numpy" not in name else "unsupported-torch-call"
+            unsupported(reason, f"call of {name}")
+        return handler(tx, args, kwargs)
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.load_object(self.fn)
+
+    def describe(self) -> str:
+        return f"torch function {getattr(self.fn, '__name__', self.fn)}"
+
+
+def is_torch_function(value: Any) -> bool:
+    """True for functions that TorchFunctionVariable stands for."""
+    try:
+        if value in graph_functions() or value in answered_functions():
+            return True
+    except TypeError:
+        return False
+    if isinstance(value, types.BuiltinFunctionType | types.BuiltinMethodType):
+        module = getattr(value, "__module__", None) or ""
+        owner = getattr(value, "__self__", None)
+        return module.startswith("torch") or type(owner).__module__.startswith("torch")
+    return isinstance(value, torch._ops.OpOverloadPacket | torch._ops.OpOverload)
+
+
+def construct_torch(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """``cls(...)`` for classes of torch; None if the class is not one of them."""
+    from pydynamo.frontend.variables.contexts import context_class
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+    context = context_class(tx, cls, args, kwargs)
+    if context is not None:
+        return context
+    if cls is torch.Size:
+        from pydynamo.frontend.operators import iterate
+        return SequenceVariable(list(iterate(tx, args[0])) if args else [], torch.Size)
+    if cls in (torch.device, torch.dtype):
+        return fold(tx, cls, args, kwargs)
+    if issubclass(cls, torch.Tensor):
+        unsupported("tensor-subclass", f"a new {cls.__qualname__}")
+    if cls.__module__.split(".")[0] == "torch" and cls in (torch.Generator, torch.finfo, torch.iinfo):
+        unsupported("opaque-object", f"a new {cls.__qualname__}")
+    return None
+
+
+class OpVariable(TorchFunctionVariable):
+    """``torch.ops`` operators."""
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return record(tx, self.fn, args, kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        value = getattr(self.fn, name, None)
+        if isinstance(value, torch._ops.OpOverload):
+            return OpVariable(value, None)
+        return super().getattr(tx, name)
