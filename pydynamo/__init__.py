@@ -2,6 +2,7 @@
 
 Importing this package imports no torch; names are loaded when they are first used.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -23,13 +24,37 @@ if TYPE_CHECKING:
     from pydynamo.errors import BytecodeError, PydynamoError, Unsupported
 
 _NAMES = {
-    **dict.fromkeys(("allow_in_graph", "compile", "disable", "graph_break", "is_compiling", "list_backends",
-                     "mark_dynamic", "mark_static", "reset", "set_logs"), "pydynamo.api"),
+    **dict.fromkeys(
+        (
+            "allow_in_graph",
+            "compile",
+            "disable",
+            "graph_break",
+            "is_compiling",
+            "list_backends",
+            "mark_dynamic",
+            "mark_static",
+            "reset",
+            "set_logs",
+        ),
+        "pydynamo.api",
+    ),
     **dict.fromkeys(("BytecodeError", "PydynamoError", "Unsupported"), "pydynamo.errors"),
 }
 __all__ = [
-    "BytecodeError", "PydynamoError", "Unsupported", "allow_in_graph", "compile", "disable", "graph_break",
-    "is_compiling", "list_backends", "mark_dynamic", "mark_static", "reset", "set_logs",
+    "BytecodeError",
+    "PydynamoError",
+    "Unsupported",
+    "allow_in_graph",
+    "compile",
+    "disable",
+    "graph_break",
+    "is_compiling",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "reset",
+    "set_logs",
 ]
 
 

@@ -1,4 +1,5 @@
 """The public functions: ``compile`` and what goes with it."""
+
 from __future__ import annotations
 
 import functools
@@ -6,9 +7,32 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from pydynamo.frontend.markers import disable, graph_break, is_compiling
 
-def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None, backend: Any = None,
-            mode: str | None = None, options: dict[str, Any] | None = None, disable: bool = False) -> Any:
+__all__ = [
+    "allow_in_graph",
+    "compile",
+    "disable",
+    "graph_break",
+    "is_compiling",
+    "list_backends",
+    "mark_dynamic",
+    "mark_static",
+    "reset",
+    "set_logs",
+]
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = None,
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
     """Compile a function, method or nn.Module; also a decorator, with or without arguments.
 
     ``fullgraph`` raises Unsupported where a graph break would be. ``dynamic``: True makes sizes and numbers symbols, False
@@ -20,8 +44,15 @@ def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None 
     tensor([3., 3., 3.])
     """
     if model is None:
-        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
-                                 options=options, disable=disable)
+        return functools.partial(
+            compile,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
     if disable:
         return model
     import torch
@@ -29,11 +60,13 @@ def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None 
     from pydynamo.backends import lookup
     from pydynamo.frontend.root import Options
     from pydynamo.frontend.wrapper import CompiledFunction
+
     how = Options(lookup(backend, mode, options), fullgraph, dynamic)
     if isinstance(model, CompiledFunction):
         model = model.__wrapped__
     if isinstance(model, torch.nn.Module):
         from pydynamo.frontend.module_wrapper import OptimizedModule
+
         return OptimizedModule(model._orig_mod if isinstance(model, OptimizedModule) else model, how)
     if isinstance(model, types.FunctionType):
         return CompiledFunction(model, how)
@@ -41,8 +74,12 @@ def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None 
         return types.MethodType(CompiledFunction(model.__func__, how), model.__self__)
     if isinstance(model, functools.partial):
         return functools.partial(
-            compile(model.func, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options),
-            *model.args, **model.keywords)
+            compile(
+                model.func, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options
+            ),
+            *model.args,
+            **model.keywords,
+        )
     call = getattr(type(model), "__call__", None)
     if isinstance(call, types.FunctionType) and not isinstance(model, type):
         return types.MethodType(CompiledFunction(call, how), model)
@@ -56,40 +93,21 @@ def _wrap_callable(model: Any, how: Any) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return model(*args, **kwargs)
+
     return CompiledFunction(call, how)
 
 
 def reset() -> None:
     """Forget everything compiled so far."""
     from pydynamo.frontend import wrapper
+
     wrapper.reset()
-
-
-def is_compiling() -> bool:
-    """True inside code that is being compiled."""
-    return False
-
-
-def graph_break() -> None:
-    """Break the graph here; does nothing in uncompiled code."""
-
-
-def disable(fn: Any = None, recursive: bool = True) -> Any:
-    """Keep a function out of compiled graphs: it is called as it is."""
-    if fn is None:
-        return functools.partial(disable, recursive=recursive)
-    if isinstance(fn, types.FunctionType):
-        @functools.wraps(fn)
-        def plain(*args: Any, **kwargs: Any) -> Any:
-            return fn(*args, **kwargs)
-        plain._pydynamo_disabled = True  # type: ignore[attr-defined]
-        return plain
-    return fn
 
 
 def allow_in_graph(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Record calls of ``fn`` in the graph without looking inside."""
     from pydynamo.frontend.variables.torch_ops import graph_functions
+
     graph_functions()[fn] = getattr(fn, "__name__", "function")
     return fn
 
@@ -111,10 +129,12 @@ def mark_static(tensor: Any, index: int | list[int] | tuple[int, ...] | None = N
 def list_backends() -> list[str]:
     """The names of the backends that pydynamo brings along."""
     from pydynamo import backends
+
     return backends.list_backends()
 
 
 def set_logs(**kinds: bool) -> None:
     """Turn logs on or off: bytecode, graph, guards, recompiles, graph_breaks, source, side_effects."""
     from pydynamo.frontend import logs
+
     logs.set_logs(**kinds)

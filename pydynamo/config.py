@@ -1,4 +1,5 @@
 """Settings of the compiler, with a context manager to change them for a while. Imports no torch."""
+
 from __future__ import annotations
 
 import contextlib

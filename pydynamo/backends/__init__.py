@@ -1,4 +1,5 @@
 """Backends by name: functions from an FX graph and example inputs to a callable. Knows nothing of the translator."""
+
 from __future__ import annotations
 
 import functools
@@ -15,9 +16,11 @@ _registry: dict[str, Backend] = {}
 
 def register(name: str) -> Callable[[Backend], Backend]:
     """Register a backend under ``name``."""
+
     def add(backend: Backend) -> Backend:
         _registry[name] = backend
         return backend
+
     return add
 
 
@@ -33,6 +36,7 @@ def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callabl
     """Trace forward and backward with AOTAutograd and run the ATen graphs as they are."""
     from torch._functorch.aot_autograd import aot_module_simplified
     from torch._functorch.compilers import nop
+
     made: Callable[..., Any] = aot_module_simplified(module, example_inputs, fw_compiler=nop, bw_compiler=nop)
     return made
 
@@ -41,6 +45,7 @@ def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callabl
 def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
     """torch's own compiler, reached as a plain FX backend."""
     from torch._inductor.compile_fx import compile_fx
+
     made: Callable[..., Any] = compile_fx(module, example_inputs)
     return made
 
@@ -53,6 +58,7 @@ inductor.wants_fake_inputs = True  # type: ignore[attr-defined]
 def triton(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
     """pydynamo's own Triton lowering."""
     from pydynamo.lowering import backend
+
     made: Callable[..., Any] = backend(module, example_inputs, **options)
     return made
 
@@ -73,10 +79,13 @@ def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None
     else:
         try:
             from torch._dynamo.backends.registry import lookup_backend
+
             found = lookup_backend(backend)
         except Exception as error:
-            raise ValueError(f"no backend named {backend!r}; there are {', '.join(list_backends())} and those "
-                             "registered with torch") from error
+            raise ValueError(
+                f"no backend named {backend!r}; there are {', '.join(list_backends())} and those "
+                "registered with torch"
+            ) from error
     keywords: dict[str, Any] = {}
     if mode is not None:
         keywords["mode"] = mode
@@ -89,6 +98,7 @@ def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None
 def default_backend() -> str:
     """``triton`` on CUDA, ``inductor`` where a C++ compiler is found, else ``eager``."""
     import torch
+
     if torch.cuda.is_available() and importlib.util.find_spec("pydynamo.lowering") is not None:
         name = "triton"
     elif shutil.which("g++") or shutil.which("clang++"):

@@ -2,6 +2,7 @@
 
 Also knows the calling convention of each CPython. Knows nothing of values.
 """
+
 from __future__ import annotations
 
 import dis
@@ -16,10 +17,12 @@ from torch._dynamo.bytecode_transformation import (  # type: ignore[attr-defined
     InstructionExnTabEntry,
     cleaned_instructions,
     create_instruction,
+)
+from torch._dynamo.bytecode_transformation import (
     transform_code_object as _transform,
 )
 
-__all__ = ["Instruction", "InstructionExnTabEntry", "cleaned_instructions", "transform_code_object", "decode"]
+__all__ = ["Instruction", "InstructionExnTabEntry", "cleaned_instructions", "decode", "transform_code_object"]
 
 V311 = sys.version_info < (3, 12)
 V313 = sys.version_info >= (3, 13)
@@ -51,8 +54,11 @@ def load_global(name: str) -> Instruction:
 
 
 def load_attr(name: str) -> Instruction:
-    return create_instruction("LOAD_ATTR", arg=0, argval=name) if not V311 else create_instruction(
-        "LOAD_ATTR", argval=name)
+    return (
+        create_instruction("LOAD_ATTR", arg=0, argval=name)
+        if not V311
+        else create_instruction("LOAD_ATTR", argval=name)
+    )
 
 
 def subscript() -> list[Instruction]:
@@ -66,7 +72,10 @@ def call(nargs: int, kw_names: tuple[str, ...] = ()) -> list[Instruction]:
     """The call itself; callable, NULL and arguments are on the stack. ``nargs`` counts keyword arguments too."""
     if V313:
         if kw_names:
-            return [create_instruction("LOAD_CONST", argval=kw_names), create_instruction("CALL_KW", arg=nargs)]
+            return [
+                create_instruction("LOAD_CONST", argval=kw_names),
+                create_instruction("CALL_KW", arg=nargs),
+            ]
         return [create_instruction("CALL", arg=nargs)]
     out = [create_instruction("KW_NAMES", argval=kw_names)] if kw_names else []
     if V311:
@@ -130,8 +139,15 @@ def rebuild_exception_entries(instructions: list[Instruction]) -> None:
 
     for inst in instructions:
         entry = inst.exn_tab_entry
-        same = entry is not None and previous is not None and (
-            entry.target is previous.target and entry.depth == previous.depth and entry.lasti == previous.lasti)
+        same = (
+            entry is not None
+            and previous is not None
+            and (
+                entry.target is previous.target
+                and entry.depth == previous.depth
+                and entry.lasti == previous.lasti
+            )
+        )
         if not same:
             close()
             run = []

@@ -1,4 +1,5 @@
 """From a real value and its source to a tracked value, with the guards that its kind needs."""
+
 from __future__ import annotations
 
 import collections
@@ -30,8 +31,13 @@ from pydynamo.frontend.variables.torch_ops import OpVariable, TorchFunctionVaria
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
-_BUILTIN_CALLABLES = (types.BuiltinFunctionType, types.WrapperDescriptorType, types.MethodDescriptorType,
-                      types.MethodWrapperType, types.ClassMethodDescriptorType)
+_BUILTIN_CALLABLES = (
+    types.BuiltinFunctionType,
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.ClassMethodDescriptorType,
+)
 
 
 def wrap(tx: Translator, value: Any, source: Source) -> VariableTracker:
@@ -58,7 +64,11 @@ def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards = tx.output.guards
     if source.kind == "const":
         return ConstantVariable(value, None)
-    if type(value) in (int, float) and _may_vary(source) and tx.output.symbols.number_is_dynamic(value, source):
+    if (
+        type(value) in (int, float)
+        and _may_vary(source)
+        and tx.output.symbols.number_is_dynamic(value, source)
+    ):
         known = tx.root.symbol_inputs.get(source)
         if known is None:
             known = tx.root.symbol_inputs[source] = tx.output.symbols.number(tx.output, value, source)
@@ -110,9 +120,11 @@ def _wrap_object(tx: Translator, value: Any, source: Source) -> VariableTracker:
         args_at = sources.attr(source, "args")
         guards.add("LENGTH", args_at, len(value.args))
         args: list[VariableTracker] = [
-            LazyVariable(tx, arg, sources.item(args_at, i)) for i, arg in enumerate(value.args)]
+            LazyVariable(tx, arg, sources.item(args_at, i)) for i, arg in enumerate(value.args)
+        ]
         return InputExceptionVariable(value, source, args)
     from pydynamo.frontend.wrapper import original_of
+
     inner = original_of(value)
     if inner is not None:
         guards.add("ID_MATCH", source, value)
@@ -139,7 +151,8 @@ def _sequence(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards.add("TYPE_MATCH", source, type(value))
     guards.add("LENGTH", source, len(value))
     items: list[VariableTracker] = [
-        LazyVariable(tx, item, sources.item(source, index)) for index, item in enumerate(value)]
+        LazyVariable(tx, item, sources.item(source, index)) for index, item in enumerate(value)
+    ]
     return SequenceVariable(items, type(value), source)
 
 
@@ -157,11 +170,15 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
     if "__builtins__" in value and "__name__" in value:
         return OpaqueVariable(value, source)
     keys = tuple(value)
-    if not all(is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key)
-               for key in keys):
+    if not all(
+        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key)
+        for key in keys
+    ):
         return OpaqueVariable(value, source)
     guards.add("KEYS", source, keys)
-    pairs = [(_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys]
+    pairs = [
+        (_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys
+    ]
     made = DictVariable.from_pairs(pairs, type(value), source)  # type: ignore[arg-type]
     if type(value) is collections.defaultdict and value.default_factory is not None:
         made.factory = wrap(tx, value.default_factory, sources.attr(source, "default_factory"))
@@ -193,8 +210,13 @@ def _set(tx: Translator, value: Any, source: Source) -> VariableTracker:
 
 def _slice(tx: Translator, value: Any, source: Source) -> VariableTracker:
     tx.output.guards.add("TYPE_MATCH", source, slice)
-    return SliceVariable([LazyVariable(tx, getattr(value, part), sources.attr(source, part))
-                          for part in ("start", "stop", "step")], source)
+    return SliceVariable(
+        [
+            LazyVariable(tx, getattr(value, part), sources.attr(source, part))
+            for part in ("start", "stop", "step")
+        ],
+        source,
+    )
 
 
 def _function(tx: Translator, value: types.FunctionType, source: Source) -> VariableTracker:
@@ -203,8 +225,11 @@ def _function(tx: Translator, value: types.FunctionType, source: Source) -> Vari
 
 def _method(tx: Translator, value: types.MethodType, source: Source) -> VariableTracker:
     tx.output.guards.add("TYPE_MATCH", source, types.MethodType)
-    return BoundMethodVariable(LazyVariable(tx, value.__func__, sources.attr(source, "__func__")),
-                               LazyVariable(tx, value.__self__, sources.attr(source, "__self__")), source)
+    return BoundMethodVariable(
+        LazyVariable(tx, value.__func__, sources.attr(source, "__func__")),
+        LazyVariable(tx, value.__self__, sources.attr(source, "__self__")),
+        source,
+    )
 
 
 def _builtin(tx: Translator, value: Any, source: Source) -> VariableTracker:
@@ -232,8 +257,12 @@ def _partial(tx: Translator, value: Any, source: Source) -> VariableTracker:
     return PartialVariable(
         LazyVariable(tx, value.func, sources.attr(source, "func")),
         [LazyVariable(tx, item, sources.item(args_at, index)) for index, item in enumerate(value.args)],
-        {name: LazyVariable(tx, item, sources.item(keywords_at, name)) for name, item in value.keywords.items()},
-        source)
+        {
+            name: LazyVariable(tx, item, sources.item(keywords_at, name))
+            for name, item in value.keywords.items()
+        },
+        source,
+    )
 
 
 def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
@@ -249,9 +278,18 @@ def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
 
 
 _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
-    list: _sequence, tuple: _sequence, torch.Size: _sequence, collections.deque: _deque, slice: _slice,
-    **dict.fromkeys(DICT_TYPES, _dict), set: _set, frozenset: _set, types.FunctionType: _function,
-    types.MethodType: _method, functools.partial: _partial,
-    torch.no_grad: _grad_mode, torch.enable_grad: _grad_mode, torch.set_grad_enabled: _grad_mode,
+    list: _sequence,
+    tuple: _sequence,
+    torch.Size: _sequence,
+    collections.deque: _deque,
+    slice: _slice,
+    **dict.fromkeys(DICT_TYPES, _dict),
+    set: _set,
+    frozenset: _set,
+    types.FunctionType: _function,
+    types.MethodType: _method,
+    functools.partial: _partial,
+    torch.no_grad: _grad_mode,
+    torch.enable_grad: _grad_mode,
+    torch.set_grad_enabled: _grad_mode,
 }
-

@@ -3,6 +3,7 @@
 Priority for a value: top of stack already, a temp, its source, a graph output, a constant, born in the trace. Two passes:
 a draft counts uses, then a value used twice and dear to fetch gets a temp.
 """
+
 from __future__ import annotations
 
 import collections
@@ -209,8 +210,10 @@ class PyCodegen:
             self(owner)
             self.emit(asm.instruction("STORE_ATTR", argval=name))
             return
-        self.call(lambda: self.load_object(object.__setattr__),
-                  [lambda: self(owner), lambda: self.load_const(name), lambda: self(content)])
+        self.call(
+            lambda: self.load_object(object.__setattr__),
+            [lambda: self(owner), lambda: self.load_const(name), lambda: self(content)],
+        )
         self.emit(asm.instruction("POP_TOP"))
 
     def is_stable(self, source: Source) -> bool:

@@ -1,4 +1,5 @@
 """One frame from arguments to new code and guards: attempts until the speculation log is right."""
+
 from __future__ import annotations
 
 import threading
@@ -22,8 +23,13 @@ _MAX_ATTEMPTS = 100
 class Compiled:
     """The result of a translation: ``code`` is None if the frame is to be run as it is."""
 
-    def __init__(self, code: types.CodeType | None, guards: GuardSet | None, check: Check | None,
-                 reason: Unsupported | None = None) -> None:
+    def __init__(
+        self,
+        code: types.CodeType | None,
+        guards: GuardSet | None,
+        check: Check | None,
+        reason: Unsupported | None = None,
+    ) -> None:
         self.code = code
         self.guards = guards
         self.check = check

@@ -1,4 +1,5 @@
 """The table of handlers."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,8 +11,10 @@ DISPATCH: dict[str, Handler] = {}
 
 def op(*names: str) -> Callable[[Handler], Handler]:
     """Register the handler of these opcodes."""
+
     def register(handler: Handler) -> Handler:
         for name in names:
             DISPATCH[name] = handler
         return handler
+
     return register

@@ -1,4 +1,5 @@
 """What happens while compiling, for logs and for ``explain``: listeners are called with each event."""
+
 from __future__ import annotations
 
 import threading
@@ -30,6 +31,7 @@ def emit(kind: str, **facts: Any) -> None:
     for listener in _listeners():
         listener(kind, facts)
     from pydynamo.frontend import logs
+
     logs.write(kind, facts)
 
 

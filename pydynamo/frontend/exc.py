@@ -1,4 +1,5 @@
 """Control flow of a translation: what a handler may raise. Knows no values and no opcodes."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn

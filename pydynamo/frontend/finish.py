@@ -3,6 +3,7 @@
 At a return: graph call, values, side effects, result. At a break: graph call, values into temps, side effects, the
 breaking instruction itself, hand-over to the function that continues.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -23,23 +24,64 @@ if TYPE_CHECKING:
 
 _PROLOGUE = frozenset({"COPY_FREE_VARS", "MAKE_CELL", "RESUME", "NOP"})
 #: instructions that may be run by themselves at a break: they pop and push, and go on with the next one
-_STEPPABLE = frozenset({
-    "CALL", "CALL_KW", "CALL_FUNCTION_EX", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "BINARY_OP",
-    "BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR", "COMPARE_OP", "CONTAINS_OP", "IS_OP", "UNARY_NEGATIVE",
-    "UNARY_INVERT", "UNARY_NOT", "TO_BOOL", "GET_ITER", "FORMAT_VALUE", "CONVERT_VALUE", "FORMAT_SIMPLE",
-    "FORMAT_WITH_SPEC", "UNPACK_SEQUENCE", "UNPACK_EX", "IMPORT_NAME", "IMPORT_FROM", "BINARY_SLICE", "STORE_SLICE",
-    "LIST_EXTEND", "BUILD_STRING", "LOAD_SUPER_ATTR", "LOAD_GLOBAL", "BUILD_SET", "BUILD_MAP",
-})
-_TRUTH_JUMPS = frozenset({
-    "POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_FORWARD_IF_FALSE",
-    "POP_JUMP_BACKWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE"})
+_STEPPABLE = frozenset(
+    {
+        "CALL",
+        "CALL_KW",
+        "CALL_FUNCTION_EX",
+        "LOAD_ATTR",
+        "LOAD_METHOD",
+        "STORE_ATTR",
+        "DELETE_ATTR",
+        "BINARY_OP",
+        "BINARY_SUBSCR",
+        "STORE_SUBSCR",
+        "DELETE_SUBSCR",
+        "COMPARE_OP",
+        "CONTAINS_OP",
+        "IS_OP",
+        "UNARY_NEGATIVE",
+        "UNARY_INVERT",
+        "UNARY_NOT",
+        "TO_BOOL",
+        "GET_ITER",
+        "FORMAT_VALUE",
+        "CONVERT_VALUE",
+        "FORMAT_SIMPLE",
+        "FORMAT_WITH_SPEC",
+        "UNPACK_SEQUENCE",
+        "UNPACK_EX",
+        "IMPORT_NAME",
+        "IMPORT_FROM",
+        "BINARY_SLICE",
+        "STORE_SLICE",
+        "LIST_EXTEND",
+        "BUILD_STRING",
+        "LOAD_SUPER_ATTR",
+        "LOAD_GLOBAL",
+        "BUILD_SET",
+        "BUILD_MAP",
+    }
+)
+_TRUTH_JUMPS = frozenset(
+    {
+        "POP_JUMP_IF_TRUE",
+        "POP_JUMP_IF_FALSE",
+        "POP_JUMP_FORWARD_IF_TRUE",
+        "POP_JUMP_FORWARD_IF_FALSE",
+        "POP_JUMP_BACKWARD_IF_TRUE",
+        "POP_JUMP_BACKWARD_IF_FALSE",
+    }
+)
 _names = itertools.count()
 
 
 class CompiledGraph:
     """The callable that a backend made, named; puts the grad mode back when it raises half way."""
 
-    def __init__(self, name: str, run: Callable[..., Any], module: torch.fx.GraphModule, switches_grad: bool) -> None:
+    def __init__(
+        self, name: str, run: Callable[..., Any], module: torch.fx.GraphModule, switches_grad: bool
+    ) -> None:
         self.__name__ = name
         self.run = run
         self.module = module
@@ -61,6 +103,7 @@ def _restoring_grad(run: Callable[..., Any]) -> Callable[..., Any]:
         except BaseException:
             torch._C._set_grad_enabled(before)
             raise
+
     return call
 
 
@@ -72,8 +115,13 @@ def _with_draft(root: RootTranslator, emit: Callable[[PyCodegen], None]) -> None
     call = _compile_graph(root, plan)
     cg = PyCodegen(root.code, root.effects, plan)
     if call is not None:
-        cg.call(lambda: cg.load_object(call), [lambda s=entry.source: cg.load_source(s)  # type: ignore[misc]
-                                               for entry in root.graph.inputs])
+        cg.call(
+            lambda: cg.load_object(call),
+            [
+                lambda s=entry.source: cg.load_source(s)  # type: ignore[misc]
+                for entry in root.graph.inputs
+            ],
+        )
         if plan.outputs:
             cg.emit(asm.instruction("STORE_FAST", argval=OUTPUTS))
             cg.new_names.append(OUTPUTS)
@@ -93,7 +141,7 @@ def _shorten(cg: PyCodegen, plan: Plan) -> None:
     if names[store + 1] != ("LOAD_FAST", OUTPUTS):
         return
     width = 2 + len(asm.subscript())
-    cg.instructions[store:store + 1 + width] = [asm.instruction("UNPACK_SEQUENCE", arg=1)]
+    cg.instructions[store : store + 1 + width] = [asm.instruction("UNPACK_SEQUENCE", arg=1)]
     cg.instructions[:] = [i for i in cg.instructions if (i.opname, i.argval) != ("DELETE_FAST", OUTPUTS)]
     cg.new_names.remove(OUTPUTS)
 
@@ -109,6 +157,7 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
     if not graph.inputs and not outputs and len(graph.graph.nodes) <= 1:
         return None
     from pydynamo.frontend.backend_call import call_backend
+
     name = f"__compiled_fn_{next(_names)}"
     run = call_backend(root, module, name)
     return CompiledGraph(name, run, module, root.grad_switches > 0)
@@ -116,7 +165,10 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
 
 def _has_effect(root: RootTranslator) -> bool:
     from pydynamo.frontend.output_graph import _is_impure
-    return any(node.op not in ("placeholder", "output") and _is_impure(node) for node in root.graph.graph.nodes)
+
+    return any(
+        node.op not in ("placeholder", "output") and _is_impure(node) for node in root.graph.graph.nodes
+    )
 
 
 def _assemble(root: RootTranslator, cg: PyCodegen) -> types.CodeType:
@@ -131,6 +183,7 @@ def _assemble(root: RootTranslator, cg: PyCodegen) -> types.CodeType:
             if getattr(inst, "positions", None) is None:
                 inst.positions = getattr(first, "positions", None)
         instructions[:] = instructions[:count] + cg.instructions
+
     return asm.transform_code_object(root.code, transform)
 
 
@@ -150,6 +203,7 @@ def compile_return(root: RootTranslator, value: VariableTracker) -> None:
         if cg.plan.outputs:
             cg.emit(asm.instruction("DELETE_FAST", argval=OUTPUTS))
         cg.emit(asm.instruction("RETURN_VALUE"))
+
     _with_draft(root, emit)
 
 
@@ -196,8 +250,10 @@ def _live(root: RootTranslator, index: int) -> list[str]:
 
 
 def _slots(stack: list[VariableTracker]) -> tuple[str, ...]:
-    return tuple(NULL if isinstance(v, NullVariable) else EXC_INFO if isinstance(v, ExcInfoVariable) else VALUE
-                 for v in stack)
+    return tuple(
+        NULL if isinstance(v, NullVariable) else EXC_INFO if isinstance(v, ExcInfoVariable) else VALUE
+        for v in stack
+    )
 
 
 def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
@@ -210,8 +266,9 @@ def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
         cg.emit(asm.instruction("DELETE_FAST", argval=OUTPUTS))
 
 
-def _hand_over(cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Callable[[], None]], names: list[str]
-               ) -> None:
+def _hand_over(
+    cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Callable[[], None]], names: list[str]
+) -> None:
     """Call the continuing function with the stack and the live locals, and return what it returns."""
     frees = (*root.code.co_cellvars, *root.code.co_freevars)
 
@@ -219,6 +276,7 @@ def _hand_over(cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Cal
         for name in frees:
             cg.load_cell(name)
         cg.emit(asm.instruction("BUILD_TUPLE", arg=len(frees)))
+
     loads: list[Callable[[], None]] = [lambda n=name: cg(root.locals[n]) for name in names]  # type: ignore[misc]
     cg.call(lambda: cg.load_object(target), [closure, *stack, *loads])
     cg.emit(asm.instruction("RETURN_VALUE"))
@@ -229,12 +287,16 @@ def _break_over(root: RootTranslator, index: int) -> None:
     inst = root.instructions[index]
     before = [root.instructions[index - 1]] if inst.opname == "CALL" and _has_kw_names(root, index) else []
     pops, pushes = _arity(root, inst)
-    operands = root.stack[len(root.stack) - pops:]
-    below = root.stack[:len(root.stack) - pops]
+    operands = root.stack[len(root.stack) - pops :]
+    below = root.stack[: len(root.stack) - pops]
     names = _live(root, index + 1)
     slots = _slots(below) + (VALUE,) * pushes
     results: list[str] = []
-    if inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and inst.arg & 1 and (inst.opname == "LOAD_GLOBAL" or not asm.V311):
+    if (
+        inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL")
+        and inst.arg & 1
+        and (inst.opname == "LOAD_GLOBAL" or not asm.V311)
+    ):
         unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 
@@ -251,9 +313,12 @@ def _break_over(root: RootTranslator, index: int) -> None:
         results[:] = [cg.new_local("result") for _ in range(pushes)]
         for name in reversed(results):
             cg.emit(asm.instruction("STORE_FAST", argval=name))
-        stack: list[Callable[[], None]] = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
+        stack: list[Callable[[], None]] = [
+            _slot_load(cg, v) for v in below if not isinstance(v, NullVariable)
+        ]
         stack += [lambda n=name: cg.load_fast(n) for name in results]  # type: ignore[misc]
         _hand_over(cg, root, target, stack, names)
+
     _with_draft(root, emit)
 
 
@@ -273,8 +338,12 @@ def _arity(root: RootTranslator, inst: Any) -> tuple[int, int]:
         return arg + 2 + (name == "CALL_KW"), 1
     if name == "CALL_FUNCTION_EX":
         extra = 1 if asm.V314 else arg & 1
-        null = 1 if len(root.stack) > 2 + extra - 1 and isinstance(
-            root.stack[-3 - extra + (1 if asm.V313 else 0)], NullVariable) else 0
+        null = (
+            1
+            if len(root.stack) > 2 + extra - 1
+            and isinstance(root.stack[-3 - extra + (1 if asm.V313 else 0)], NullVariable)
+            else 0
+        )
         return (3 + extra, 1) if asm.V313 or null else (2 + extra, 1)
     if name in _FIXED:
         return _FIXED[name]
@@ -294,12 +363,31 @@ def _arity(root: RootTranslator, inst: Any) -> tuple[int, int]:
 
 
 _FIXED: dict[str, tuple[int, int]] = {
-    "LOAD_ATTR": (1, 1), "LOAD_METHOD": (1, 2), "STORE_ATTR": (2, 0), "DELETE_ATTR": (1, 0), "BINARY_OP": (2, 1),
-    "BINARY_SUBSCR": (2, 1), "STORE_SUBSCR": (3, 0), "DELETE_SUBSCR": (2, 0), "COMPARE_OP": (2, 1),
-    "CONTAINS_OP": (2, 1), "IS_OP": (2, 1), "UNARY_NEGATIVE": (1, 1), "UNARY_INVERT": (1, 1), "UNARY_NOT": (1, 1),
-    "TO_BOOL": (1, 1), "GET_ITER": (1, 1), "CONVERT_VALUE": (1, 1), "FORMAT_SIMPLE": (1, 1),
-    "FORMAT_WITH_SPEC": (2, 1), "IMPORT_NAME": (2, 1), "IMPORT_FROM": (1, 2), "BINARY_SLICE": (3, 1),
-    "STORE_SLICE": (4, 0), "LOAD_SUPER_ATTR": (3, 1), "LOAD_GLOBAL": (0, 1),
+    "LOAD_ATTR": (1, 1),
+    "LOAD_METHOD": (1, 2),
+    "STORE_ATTR": (2, 0),
+    "DELETE_ATTR": (1, 0),
+    "BINARY_OP": (2, 1),
+    "BINARY_SUBSCR": (2, 1),
+    "STORE_SUBSCR": (3, 0),
+    "DELETE_SUBSCR": (2, 0),
+    "COMPARE_OP": (2, 1),
+    "CONTAINS_OP": (2, 1),
+    "IS_OP": (2, 1),
+    "UNARY_NEGATIVE": (1, 1),
+    "UNARY_INVERT": (1, 1),
+    "UNARY_NOT": (1, 1),
+    "TO_BOOL": (1, 1),
+    "GET_ITER": (1, 1),
+    "CONVERT_VALUE": (1, 1),
+    "FORMAT_SIMPLE": (1, 1),
+    "FORMAT_WITH_SPEC": (2, 1),
+    "IMPORT_NAME": (2, 1),
+    "IMPORT_FROM": (1, 2),
+    "BINARY_SLICE": (3, 1),
+    "STORE_SLICE": (4, 0),
+    "LOAD_SUPER_ATTR": (3, 1),
+    "LOAD_GLOBAL": (0, 1),
 }
 
 
@@ -317,6 +405,7 @@ def _break_at_branch(root: RootTranslator, index: int) -> None:
         cg.emit(asm.instruction("STORE_FAST", argval=result))
         stack = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
         _hand_over(cg, root, target, [*stack, lambda: cg.load_fast(result)], names)
+
     _with_draft(root, emit)
 
 
@@ -332,6 +421,7 @@ def _continue_eagerly(root: RootTranslator, index: int) -> None:
         _keep_all(cg, [*root.stack, *(root.locals[n] for n in names)])
         stack = [_slot_load(cg, v) for v in root.stack if not isinstance(v, NullVariable)]
         _hand_over(cg, root, target, stack, names)
+
     _with_draft(root, emit)
 
 
@@ -354,4 +444,5 @@ class EagerContinuation:
 def resume_function(root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]) -> Any:
     """The compiled function that continues at ``index``; one for each place and shape of the stack."""
     from pydynamo.frontend.wrapper import ResumeFunction
+
     return ResumeFunction.for_place(root, index, slots, names)

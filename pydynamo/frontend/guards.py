@@ -3,6 +3,7 @@
 ``GuardSet.build`` makes a checking function over the frame's locals. The kinds and their payloads are the contract with
 the native evaluator. Knows sources, not values.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -27,8 +28,11 @@ class GuardSet:
 
     def add(self, kind: str, source: Source | None, payload: Any = None) -> None:
         """Add a guard unless it is there; payloads are compared by identity or, if constants, by type and value."""
-        code = (type(payload), repr(payload)) if isinstance(payload, int | float | str | complex | bytes) else (
-            payload if isinstance(payload, Source) else id(payload))
+        code = (
+            (type(payload), repr(payload))
+            if isinstance(payload, int | float | str | complex | bytes)
+            else (payload if isinstance(payload, Source) else id(payload))
+        )
         if isinstance(payload, tuple):
             code = repr(payload)
         key = (kind, source, code)
@@ -38,20 +42,33 @@ class GuardSet:
 
     def describe(self) -> list[str]:
         """Each guard as a line of text."""
-        return [f"{kind} {source.name if source is not None else ''} {_short(payload)}".rstrip()
-                for kind, source, payload in self.items]
+        return [
+            f"{kind} {source.name if source is not None else ''} {_short(payload)}".rstrip()
+            for kind, source, payload in self.items
+        ]
 
     def build(self, freevars: tuple[str, ...]) -> Check:
         """The checking function. Raises nothing: a source that cannot be read means False."""
         consts: list[Any] = []
-        terms = [_TERMS[kind](_Writer(consts, freevars), source, payload) for kind, source, payload in self.items]
+        terms = [
+            _TERMS[kind](_Writer(consts, freevars), source, payload) for kind, source, payload in self.items
+        ]
         body = "\n".join(f"        if not ({term}): return False" for term in terms) or "        pass"
-        text = f"def check(L, F):\n    G = F.__globals__\n    try:\n{body}\n    except Exception:\n        return False\n" \
-               "    return True\n"
-        scope: dict[str, Any] = {"C": consts, "B": vars(builtins), "same_constant": same_constant,
-                                 "match_tensor": match_tensor, "global_state": global_state,
-                                 "same_keys": same_keys, "unique": unique,
-                                 "class_attribute": class_attribute, "has_class_attribute": has_class_attribute}
+        text = (
+            f"def check(L, F):\n    G = F.__globals__\n    try:\n{body}\n    except Exception:\n        return False\n"
+            "    return True\n"
+        )
+        scope: dict[str, Any] = {
+            "C": consts,
+            "B": vars(builtins),
+            "same_constant": same_constant,
+            "match_tensor": match_tensor,
+            "global_state": global_state,
+            "same_keys": same_keys,
+            "unique": unique,
+            "class_attribute": class_attribute,
+            "has_class_attribute": has_class_attribute,
+        }
         exec(compile(text, "<pydynamo guards>", "exec"), scope)
         check: Check = scope["check"]
         return check
@@ -87,32 +104,50 @@ def same_constant(a: Any, b: Any) -> bool:
 
 def tensor_facts(t: torch.Tensor) -> tuple[Any, ...]:
     """What a traced tensor may rely on, besides sizes and strides."""
-    return (type(t), t.dtype, t.device, t.requires_grad, t.layout, torch._C._dispatch_keys(t).raw_repr(), t.is_leaf)
+    return (
+        type(t),
+        t.dtype,
+        t.device,
+        t.requires_grad,
+        t.layout,
+        torch._C._dispatch_keys(t).raw_repr(),
+        t.is_leaf,
+    )
 
 
-def match_tensor(t: Any, facts: tuple[Any, ...], sizes: tuple[int | None, ...], strides: tuple[int | None, ...] | None
-                 ) -> bool:
+def match_tensor(
+    t: Any, facts: tuple[Any, ...], sizes: tuple[int | None, ...], strides: tuple[int | None, ...] | None
+) -> bool:
     """True if ``t`` has these facts; None in sizes or strides matches any."""
     if type(t) is not facts[0] or tensor_facts(t) != facts or t.dim() != len(sizes):
         return False
     if any(want is not None and want != have for want, have in zip(sizes, t.shape, strict=True)):
         return False
     return strides is None or all(
-        want is None or want == have for want, have in zip(strides, t.stride(), strict=True))
+        want is None or want == have for want, have in zip(strides, t.stride(), strict=True)
+    )
 
 
 def global_state() -> tuple[Any, ...]:
     """The process-wide and thread-local modes that change what operators do."""
-    return (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), torch.get_default_dtype(),
-            torch.are_deterministic_algorithms_enabled(), torch.is_autocast_enabled("cpu"),
-            torch.is_autocast_enabled("cuda"), torch.get_autocast_dtype("cpu"), torch.get_autocast_dtype("cuda"),
-            torch.is_autocast_cache_enabled(), torch._C._len_torch_function_stack(), torch._C._len_torch_dispatch_stack())
+    return (
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.get_default_dtype(),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_autocast_enabled("cpu"),
+        torch.is_autocast_enabled("cuda"),
+        torch.get_autocast_dtype("cpu"),
+        torch.get_autocast_dtype("cuda"),
+        torch.is_autocast_cache_enabled(),
+        torch._C._len_torch_function_stack(),
+        torch._C._len_torch_dispatch_stack(),
+    )
 
 
 def same_keys(d: Any, keys: tuple[Any, ...]) -> bool:
     """True if the dictionary or set has exactly these keys, in order, each of the same type."""
-    return len(d) == len(keys) and all(
-        a is b or same_constant(a, b) for a, b in zip(d, keys, strict=True))
+    return len(d) == len(keys) and all(a is b or same_constant(a, b) for a, b in zip(d, keys, strict=True))
 
 
 def has_class_attribute(cls: type, name: str) -> bool:

@@ -1,4 +1,5 @@
 """Calls of Python functions, followed into their code: argument binding, inlined frames, generators."""
+
 from __future__ import annotations
 
 import inspect
@@ -131,8 +132,9 @@ class GeneratorVariable(AnyIterator):
     def next(self, tx: Translator) -> VariableTracker:
         return self.resume(tx, NONE)
 
-    def resume(self, tx: Translator, sent: VariableTracker, error: ExceptionVariable | VariableTracker | None = None
-               ) -> VariableTracker:
+    def resume(
+        self, tx: Translator, sent: VariableTracker, error: ExceptionVariable | VariableTracker | None = None
+    ) -> VariableTracker:
         """Run to the next yield. ``sent`` is what the yield gives, ``error`` is raised there instead."""
         frame = self.frame
         if self.closed:
@@ -204,6 +206,7 @@ class GeneratorVariable(AnyIterator):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         if name in ("send", "throw", "close", "__next__", "__iter__"):
             return MethodOfBuiltin(self, name)
         return super().getattr(tx, name)
@@ -217,7 +220,11 @@ class GeneratorVariable(AnyIterator):
             self.resume(tx, NONE, ExceptionVariable(GeneratorExit, []))
         except ObservedException as error:
             if error.vt.python_type() in (GeneratorExit, StopIteration):
-                if error.vt.python_type() is StopIteration and isinstance(error.vt, ExceptionVariable) and error.vt.args:
+                if (
+                    error.vt.python_type() is StopIteration
+                    and isinstance(error.vt, ExceptionVariable)
+                    and error.vt.args
+                ):
                     unsupported("generator", "close() of a generator that returns a value")
                 return NONE
             raise
@@ -234,6 +241,7 @@ class GeneratorVariable(AnyIterator):
 def exception_to_raise(tx: Translator, value: VariableTracker) -> VariableTracker:
     """The exception instance for ``raise value``."""
     from pydynamo.frontend.variables.classes import ClassVariable
+
     if isinstance(value, ClassVariable) and issubclass(value.value, BaseException):
         value = value.call_function(tx, [], {}).realize()
     if not issubclass(value.python_type(), BaseException):
@@ -243,5 +251,3 @@ def exception_to_raise(tx: Translator, value: VariableTracker) -> VariableTracke
 
 def _a_generator() -> Any:
     yield
-
-

@@ -1,4 +1,5 @@
 """The logs that PYDYNAMO_LOGS and set_logs turn on."""
+
 from __future__ import annotations
 
 import dis
@@ -33,8 +34,10 @@ def _listing(code: Any) -> str:
 
 
 _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "bytecode": lambda f: f"ORIGINAL BYTECODE {f['old'].co_qualname}\n{_listing(f['old'])}\n"
-                          f"MODIFIED BYTECODE {f['old'].co_qualname}\n{_listing(f['new'])}",
+    "bytecode": lambda f: (
+        f"ORIGINAL BYTECODE {f['old'].co_qualname}\n{_listing(f['old'])}\n"
+        f"MODIFIED BYTECODE {f['old'].co_qualname}\n{_listing(f['new'])}"
+    ),
     "graph": lambda f: f"{f['name']}\n{f['module'].graph}",
     "guards": lambda f: "\n".join(["", *f["guards"]]),
     "recompiles": lambda f: f"{f['name']}: {'; '.join(f['reasons'])}",

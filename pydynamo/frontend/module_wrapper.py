@@ -1,4 +1,5 @@
 """What ``compile`` returns for an nn.Module: a module that runs the compiled forward of the original."""
+
 from __future__ import annotations
 
 import types
@@ -61,8 +62,12 @@ class OptimizedModule(torch.nn.Module):
         return getattr(self._orig_mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _OWN or name in ("training", "_parameters", "_buffers", "_modules") or name.startswith("_") and (
-                "_orig_mod" not in self.__dict__.get("_modules", {})):
+        if (
+            name in _OWN
+            or name in ("training", "_parameters", "_buffers", "_modules")
+            or (name.startswith("_")
+            and ("_orig_mod" not in self.__dict__.get("_modules", {})))
+        ):
             super().__setattr__(name, value)
         elif "_orig_mod" in self.__dict__.get("_modules", {}):
             setattr(self._orig_mod, name, value)
@@ -86,4 +91,5 @@ class OptimizedModule(torch.nn.Module):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> OptimizedModule:
         import copy
+
         return OptimizedModule(copy.deepcopy(self._orig_mod, memo), self._pydynamo_options)

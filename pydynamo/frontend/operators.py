@@ -2,6 +2,7 @@
 
 Follows Python's protocol: builtin types by what they are, user types through their special methods.
 """
+
 from __future__ import annotations
 
 import operator
@@ -21,11 +22,29 @@ if TYPE_CHECKING:
 #: name -> (function, in-place function)
 BINARY: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     name.strip("_"): (getattr(operator, name), getattr(operator, "i" + name.strip("_")))
-    for name in ("add", "and_", "floordiv", "lshift", "matmul", "mul", "mod", "or_", "pow", "rshift", "sub", "truediv",
-                 "xor")
+    for name in (
+        "add",
+        "and_",
+        "floordiv",
+        "lshift",
+        "matmul",
+        "mul",
+        "mod",
+        "or_",
+        "pow",
+        "rshift",
+        "sub",
+        "truediv",
+        "xor",
+    )
 }
 COMPARE: dict[str, Callable[..., Any]] = {
-    "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 _DUNDER_OF = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__"}
 _MIRROR = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
@@ -36,14 +55,17 @@ _SETLIKE = (SetVariable, DictView)
 def is_graph_value(value: VariableTracker) -> bool:
     """True for tensors and symbols, whose operators go into the graph."""
     from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
+
     return isinstance(value, TensorVariable | SymNumberVariable)
 
 
 def is_user_object(value: VariableTracker) -> bool:
     """True for values whose special methods are Python code that can be inlined."""
     from pydynamo.frontend.variables.objects import ObjectVariable
+
     return isinstance(value, ObjectVariable) or (
-        isinstance(value, SequenceVariable) and is_namedtuple(value.cls))
+        isinstance(value, SequenceVariable) and is_namedtuple(value.cls)
+    )
 
 
 def _python_number(value: VariableTracker) -> bool:
@@ -52,11 +74,13 @@ def _python_number(value: VariableTracker) -> bool:
 
 def _graph_operand(value: VariableTracker) -> bool:
     from pydynamo.frontend.variables.tensor import TensorVariable
+
     return is_graph_value(value) or _python_number(value) or isinstance(value, TensorVariable)
 
 
-def binary(tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool = False
-           ) -> VariableTracker:
+def binary(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool = False
+) -> VariableTracker:
     """``left <name> right`` or ``left <name>= right``."""
     left, right = left.realize(), right.realize()
     function = BINARY[name][1 if inplace else 0]
@@ -65,6 +89,7 @@ def binary(tx: Translator, name: str, left: VariableTracker, right: VariableTrac
             return fold(tx, function, [left, right])
     if is_graph_value(left) or is_graph_value(right):
         from pydynamo.frontend.variables.tensor import graph_binary
+
         if _graph_operand(left) and _graph_operand(right):
             return graph_binary(tx, function, left, right)
         if not is_user_object(left) and not is_user_object(right):
@@ -77,9 +102,11 @@ def binary(tx: Translator, name: str, left: VariableTracker, right: VariableTrac
     return _raise_like_python(tx, function, left, right)
 
 
-def _graph_with_container(tx: Translator, name: str, function: Callable[..., Any], left: VariableTracker,
-                          right: VariableTracker) -> VariableTracker:
+def _graph_with_container(
+    tx: Translator, name: str, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
+) -> VariableTracker:
     from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     if isinstance(left, SymNumberVariable):
         return binary(tx, name, left.specialize(tx), right)
     if isinstance(right, SymNumberVariable):
@@ -89,21 +116,31 @@ def _graph_with_container(tx: Translator, name: str, function: Callable[..., Any
 
 def _enum_with_methods(value: VariableTracker) -> bool:
     import enum
-    return isinstance(value, ConstantVariable) and isinstance(value.value, enum.Enum) and not isinstance(
-        value.value, int | str)
+
+    return (
+        isinstance(value, ConstantVariable)
+        and isinstance(value.value, enum.Enum)
+        and not isinstance(value.value, int | str)
+    )
 
 
-def _builtin_binary(tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
-                    ) -> VariableTracker | None:
+def _builtin_binary(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
+) -> VariableTracker | None:
     """Containers; None if the pair is not one of theirs."""
     import collections
+
     if isinstance(left, SequenceVariable) and not is_namedtuple(left.cls):
         if name == "add" and inplace and left.mutable:
             return _then(left, left.call_method(tx, "extend", [right], {}))
         if name == "add" and isinstance(right, SequenceVariable):
             plain = tuple if issubclass(left.cls, tuple) else left.cls
-            if (issubclass(right.cls, tuple) if plain is tuple else right.cls is plain) and plain in (list, tuple):
+            if (issubclass(right.cls, tuple) if plain is tuple else right.cls is plain) and plain in (
+                list,
+                tuple,
+            ):
                 import torch
+
                 both = left.cls is torch.Size and right.cls is torch.Size
                 return SequenceVariable(left.items + right.items, left.cls if both else plain)
         if name == "mul" and isinstance(right, ConstantVariable) and isinstance(right.value, int):
@@ -115,7 +152,12 @@ def _builtin_binary(tx: Translator, name: str, left: VariableTracker, right: Var
                 return left
             if left.cls in (list, tuple):
                 return SequenceVariable(left.items * right.value, left.cls)
-    if name == "mul" and isinstance(right, SequenceVariable) and _python_number(left) and right.cls in (list, tuple):
+    if (
+        name == "mul"
+        and isinstance(right, SequenceVariable)
+        and _python_number(left)
+        and right.cls in (list, tuple)
+    ):
         if isinstance(left.as_constant(), int):
             return _builtin_binary(tx, name, right, left, False)
     if name == "mod" and isinstance(left, ConstantVariable) and isinstance(left.value, str | bytes):
@@ -142,9 +184,11 @@ def _then(result: VariableTracker, _: VariableTracker) -> VariableTracker:
 _SET_METHODS = {"or": "union", "and": "intersection", "sub": "difference", "xor": "symmetric_difference"}
 
 
-def _set_binary(tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
-                ) -> VariableTracker | None:
+def _set_binary(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
+) -> VariableTracker | None:
     from pydynamo.frontend.variables.dict_methods import as_set
+
     method = _SET_METHODS.get(name)
     if method is None or any(isinstance(v, DictView) and v.kind == "values" for v in (left, right)):
         return None
@@ -155,8 +199,9 @@ def _set_binary(tx: Translator, name: str, left: VariableTracker, right: Variabl
     return start.call_method(tx, method, [as_set(tx, right)], {})
 
 
-def _user_binary(tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
-                 ) -> VariableTracker:
+def _user_binary(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
+) -> VariableTracker:
     attempts: list[tuple[VariableTracker, str, VariableTracker]] = []
     if inplace:
         attempts.append((left, f"__i{name}__", right))
@@ -170,17 +215,35 @@ def _user_binary(tx: Translator, name: str, left: VariableTracker, right: Variab
     result = _attempt(tx, attempts)
     if result is not None:
         return result
-    symbol = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
-              "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}[name]
+    symbol = {
+        "add": "+",
+        "sub": "-",
+        "mul": "*",
+        "truediv": "/",
+        "floordiv": "//",
+        "mod": "%",
+        "pow": "** or pow()",
+        "matmul": "@",
+        "and": "&",
+        "or": "|",
+        "xor": "^",
+        "lshift": "<<",
+        "rshift": ">>",
+    }[name]
     if inplace:
         symbol = "**=" if name == "pow" else symbol + "="
-    tx.raise_error(TypeError, f"unsupported operand type(s) for {symbol}: '{left_type.__name__}' and "
-                              f"'{right_type.__name__}'")
+    tx.raise_error(
+        TypeError,
+        f"unsupported operand type(s) for {symbol}: '{left_type.__name__}' and '{right_type.__name__}'",
+    )
 
 
-def _attempt(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
+def _attempt(
+    tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]
+) -> VariableTracker | None:
     """The first special method that does not answer NotImplemented."""
     from pydynamo.frontend.variables.objects import special_method
+
     for owner, dunder, other in attempts:
         if is_user_object(owner):
             method = special_method(tx, owner, dunder)
@@ -192,8 +255,23 @@ def _attempt(tx: Translator, attempts: list[tuple[VariableTracker, str, Variable
                 if is_graph_value(owner):
                     unsupported("unsupported-operator", f"{dunder} of a tensor and {other.describe()}")
                 continue
-            if dunder in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__add__", "__radd__", "__mul__",
-                          "__rmul__", "__or__", "__ror__", "__and__", "__sub__", "__xor__"):
+            if dunder in (
+                "__eq__",
+                "__ne__",
+                "__lt__",
+                "__le__",
+                "__gt__",
+                "__ge__",
+                "__add__",
+                "__radd__",
+                "__mul__",
+                "__rmul__",
+                "__or__",
+                "__ror__",
+                "__and__",
+                "__sub__",
+                "__xor__",
+            ):
                 if dunder == "__iadd__":
                     unsupported("unsupported-operator", f"{dunder} of {owner.describe()}")
                 continue
@@ -211,6 +289,7 @@ def _attempt(tx: Translator, attempts: list[tuple[VariableTracker, str, Variable
 def _skeleton(value: VariableTracker) -> Any:
     """A Python value of the same type, for the sake of Python's own error message."""
     import torch
+
     if isinstance(value, ConstantVariable):
         return value.value
     kind = value.python_type()
@@ -221,16 +300,21 @@ def _skeleton(value: VariableTracker) -> Any:
     unsupported("unsupported-operator", f"operator on {value.describe()}")
 
 
-def _raise_like_python(tx: Translator, function: Callable[..., Any], *operands: VariableTracker) -> VariableTracker:
+def _raise_like_python(
+    tx: Translator, function: Callable[..., Any], *operands: VariableTracker
+) -> VariableTracker:
     """Operands of builtin types that do not go together: raise what Python raises."""
     values = [_skeleton(operand) for operand in operands]
     run_python(tx, lambda: function(*values))
-    unsupported("unsupported-operator", f"{function.__name__} of {' and '.join(o.describe() for o in operands)}")
+    unsupported(
+        "unsupported-operator", f"{function.__name__} of {' and '.join(o.describe() for o in operands)}"
+    )
 
 
 def unary(tx: Translator, name: str, value: VariableTracker) -> VariableTracker:
     """``-value``, ``+value`` or ``~value``."""
     from pydynamo.frontend.variables.objects import special_method
+
     value = value.realize()
     function = _UNARY[name]
     if isinstance(value, ConstantVariable) and not _enum_with_methods(value):
@@ -251,12 +335,17 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
     if is_graph_value(left) or is_graph_value(right):
         if _graph_operand(left) and _graph_operand(right):
             from pydynamo.frontend.variables.tensor import graph_binary
+
             return graph_binary(tx, function, left, right)
         other = right if is_graph_value(left) else left
         if not is_user_object(other) and symbol in ("==", "!="):
             from pydynamo.frontend.variables.tensor import SymNumberVariable
-            if isinstance(left, SymNumberVariable) or isinstance(right, SymNumberVariable) or (
-                    isinstance(other, ConstantVariable)):
+
+            if (
+                isinstance(left, SymNumberVariable)
+                or isinstance(right, SymNumberVariable)
+                or (isinstance(other, ConstantVariable))
+            ):
                 return constant(symbol == "!=")
         if not is_user_object(other):
             unsupported("unsupported-operator", f"{left.describe()} {symbol} {right.describe()}")
@@ -271,6 +360,7 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
             return _sequence_compare(tx, symbol, left.items, right.items)
     if isinstance(left, _SETLIKE) and isinstance(right, _SETLIKE):
         from pydynamo.frontend.variables.dict_methods import as_set
+
         if not any(isinstance(v, DictView) and v.kind == "values" for v in (left, right)):
             return constant(function(as_set(tx, left).members.keys(), as_set(tx, right).members.keys()))
     if isinstance(left, DictVariable) and isinstance(right, DictVariable) and symbol in ("==", "!="):
@@ -290,10 +380,13 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
 def _value_types(value: VariableTracker) -> bool:
     """True if values of this kind compare by contents."""
     from pydynamo.frontend.variables.functions import BoundMethodVariable
+
     return isinstance(value, SequenceVariable | DictVariable | SetVariable | DictView | BoundMethodVariable)
 
 
-def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
+def _user_compare(
+    tx: Translator, symbol: str, left: VariableTracker, right: VariableTracker
+) -> VariableTracker:
     normal = (left, _DUNDER_OF[symbol], right)
     mirrored = (right, _DUNDER_OF[_MIRROR[symbol]], left)
     left_type, right_type = left.python_type(), right.python_type()
@@ -307,12 +400,15 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
         return result
     if symbol in ("==", "!="):
         return constant(is_same(tx, left, right) == (symbol == "=="))
-    tx.raise_error(TypeError, f"'{symbol}' not supported between instances of '{left_type.__name__}' and "
-                              f"'{right_type.__name__}'")
+    tx.raise_error(
+        TypeError,
+        f"'{symbol}' not supported between instances of '{left_type.__name__}' and '{right_type.__name__}'",
+    )
 
 
-def _sequence_compare(tx: Translator, symbol: str, left: list[VariableTracker], right: list[VariableTracker]
-                      ) -> VariableTracker:
+def _sequence_compare(
+    tx: Translator, symbol: str, left: list[VariableTracker], right: list[VariableTracker]
+) -> VariableTracker:
     if symbol in ("==", "!=") and len(left) != len(right):
         return constant(symbol == "!=")
     for mine, other in zip(left, right, strict=False):
@@ -327,7 +423,9 @@ def _dict_equal(tx: Translator, left: DictVariable, right: DictVariable) -> bool
     if len(left.entries) != len(right.entries):
         return False
     for code, (_, value) in left.entries.items():
-        if code not in right.entries or not same_or_equal(tx, value.realize(), right.entries[code][1].realize()):
+        if code not in right.entries or not same_or_equal(
+            tx, value.realize(), right.entries[code][1].realize()
+        ):
             return False
     return True
 
@@ -359,6 +457,7 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
             return False
         unsupported("unsupported-operator", "identity of equal constants")
     from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     if isinstance(left, SymNumberVariable) and isinstance(right, SymNumberVariable):
         unsupported("unsupported-operator", "identity of numbers")
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
@@ -376,6 +475,7 @@ def contains(tx: Translator, container: VariableTracker, item: VariableTracker) 
     container, item = container.realize(), item.realize()
     if is_user_object(container):
         from pydynamo.frontend.variables.objects import special_method
+
         method = special_method(tx, container, "__contains__")
         if method is not None:
             return tx.truth(method.call_function(tx, [item], {}))
@@ -408,6 +508,7 @@ def getitem(tx: Translator, owner: VariableTracker, key: VariableTracker) -> Var
 def as_index(tx: Translator, value: VariableTracker) -> int:
     """The integer that ``value`` stands for as an index."""
     from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     value = value.realize()
     if isinstance(value, SymNumberVariable):
         value = value.specialize(tx)
@@ -425,17 +526,22 @@ def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> 
     key = kwargs["key"].realize() if "key" in kwargs else None
     keyed = key is not None and not (isinstance(key, ConstantVariable) and key.value is None)
     reverse = "reverse" in kwargs and tx.truth(kwargs["reverse"])
-    rows = [(key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
-            for item in items]
+    rows = [
+        (key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
+        for item in items
+    ]
 
     def order(a: tuple[VariableTracker, Any], b: tuple[VariableTracker, Any]) -> int:
         if tx.truth(compare(tx, "<", a[0], b[0])):
             return -1
         return 1 if tx.truth(compare(tx, "<", b[0], a[0])) else 0
+
     return [item for _, item in sorted(rows, key=cmp_to_key(order), reverse=reverse)]
 
 
-def call_dunder(tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]) -> VariableTracker:
+def call_dunder(
+    tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]
+) -> VariableTracker:
     """A special method of a builtin container, called by name."""
     if name == "__len__":
         return owner.length(tx)

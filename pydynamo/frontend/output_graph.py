@@ -1,4 +1,5 @@
 """The FX graph under construction: inputs, one fake propagation per operator, outputs, and the call of the backend."""
+
 from __future__ import annotations
 
 import operator
@@ -54,9 +55,14 @@ class OutputGraph:
     # inputs --------------------------------------------------------------------------------------------------------
     def placeholder(self, source: Source, example: Any, fake: Any) -> torch.fx.Node:
         """A new graph input for the value at ``source``."""
-        name = "L_" + "".join(c if c.isalnum() else "_" for c in source.name.removeprefix("L[").replace("'", ""))
-        with self.graph.inserting_after(self._last_input) if self._last_input is not None else \
-                self.graph.inserting_before(next(iter(self.graph.nodes), None)):
+        name = "L_" + "".join(
+            c if c.isalnum() else "_" for c in source.name.removeprefix("L[").replace("'", "")
+        )
+        with (
+            self.graph.inserting_after(self._last_input)
+            if self._last_input is not None
+            else self.graph.inserting_before(next(iter(self.graph.nodes), None))
+        ):
             node = self.graph.placeholder(name.rstrip("_") + "_")
         self._last_input = node
         node.meta["example_value"] = fake
@@ -64,7 +70,9 @@ class OutputGraph:
         return node
 
     # operators -----------------------------------------------------------------------------------------------------
-    def call_function(self, tx: Translator, target: Callable[..., Any], args: Args, kwargs: Kwargs) -> VariableTracker:
+    def call_function(
+        self, tx: Translator, target: Callable[..., Any], args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
         """Record ``target(*args, **kwargs)``."""
         return self._record(tx, "call_function", target, args, kwargs)
 
@@ -119,8 +127,17 @@ class OutputGraph:
             unsupported("data-dependent-value", f"{name}: {error}")
         except UnsupportedOperatorException as error:
             unsupported("unsupported-torch-call", f"{name}: {error}")
-        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError, NotImplementedError, AssertionError,
-                ArithmeticError, KeyError) as error:
+        except (
+            RuntimeError,
+            TypeError,
+            ValueError,
+            IndexError,
+            AttributeError,
+            NotImplementedError,
+            AssertionError,
+            ArithmeticError,
+            KeyError,
+        ) as error:
             unsupported("operator-error", f"{name}: {type(error).__name__}: {str(error)[:300]}")
 
     def getitem_node(self, node: torch.fx.Node, index: Any, fake: Any) -> torch.fx.Node:
@@ -152,6 +169,7 @@ class OutputGraph:
 
 def _is_fact(value: VariableTracker) -> bool:
     from pydynamo.frontend.variables.sequence import SequenceVariable
+
     if isinstance(value, SequenceVariable):
         return bool(value.items) and all(_is_fact(item) for item in value.items)
     return not isinstance(value, TensorVariable | SymNumberVariable)
@@ -174,11 +192,32 @@ def _is_impure(node: torch.fx.Node) -> bool:
         return True
     if node.op == "call_method":
         name = str(node.target)
-        return not (name in _PURE_METHODS)
+        return name not in _PURE_METHODS
     return node.target not in _PURE_FUNCTIONS
 
 
-_PURE_METHODS = frozenset({
-    "size", "stride", "dim", "numel", "view", "reshape", "permute", "transpose", "t", "detach", "unbind", "expand",
-    "unsqueeze", "squeeze", "chunk", "split", "float", "half", "bfloat16", "contiguous", "flatten",
-})
+_PURE_METHODS = frozenset(
+    {
+        "size",
+        "stride",
+        "dim",
+        "numel",
+        "view",
+        "reshape",
+        "permute",
+        "transpose",
+        "t",
+        "detach",
+        "unbind",
+        "expand",
+        "unsqueeze",
+        "squeeze",
+        "chunk",
+        "split",
+        "float",
+        "half",
+        "bfloat16",
+        "contiguous",
+        "flatten",
+    }
+)

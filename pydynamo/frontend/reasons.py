@@ -1,4 +1,5 @@
 """The catalogue of graph-break reasons: stable id -> hint. Each id has a page in docs/graph-breaks."""
+
 from __future__ import annotations
 
 REASONS: dict[str, str] = {

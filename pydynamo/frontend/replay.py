@@ -1,4 +1,5 @@
 """Replay of the ledger in compiled code: values first, into temps; then every change, in program order, once."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -58,10 +59,15 @@ def apply(cg: PyCodegen) -> None:
         _store_cell(cg, cell, content)
     for value in ledger.contents:
         if value.source is not None:
-            helper: Any = replace_list if isinstance(value, SequenceVariable) else (
-                replace_dict if isinstance(value, DictVariable) else replace_set)
-            cg.call(lambda h=helper: cg.load_object(h),  # type: ignore[misc]
-                    [lambda v=value: cg(v), lambda v=value: cg.load_fast(cg.temps["contents", v])])  # type: ignore[misc]
+            helper: Any = (
+                replace_list
+                if isinstance(value, SequenceVariable)
+                else (replace_dict if isinstance(value, DictVariable) else replace_set)
+            )
+            cg.call(
+                lambda h=helper: cg.load_object(h),  # type: ignore[misc]
+                [lambda v=value: cg(v), lambda v=value: cg.load_fast(cg.temps["contents", v])],
+            )  # type: ignore[misc]
             cg.emit(asm.instruction("POP_TOP"))
     for key, (owner, names) in ledger.attrs.items():
         if owner.source is not None:
@@ -74,7 +80,9 @@ def apply(cg: PyCodegen) -> None:
 
 
 def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> None:
-    name = cell.local_name or (cell.source.key if cell.source is not None and cell.source.kind == "cell" else None)
+    name = cell.local_name or (
+        cell.source.key if cell.source is not None and cell.source.kind == "cell" else None
+    )
     if name is not None:
         if content is DELETED:
             cg.emit(asm.instruction("DELETE_DEREF", argval=name))

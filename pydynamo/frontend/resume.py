@@ -1,4 +1,5 @@
 """Functions that continue a frame in the middle, made from its original code; and which locals are alive there."""
+
 from __future__ import annotations
 
 import inspect
@@ -11,8 +12,9 @@ from pydynamo.frontend import asm
 #: what fills a stack slot of the continued frame: a parameter, NULL, or the PUSH_EXC_INFO of a handled exception
 VALUE, NULL, EXC_INFO = "value", "null", "exc-info"
 
-_READS = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FAST_AND_CLEAR", "DELETE_FAST",
-                    "LOAD_CLOSURE"})
+_READS = frozenset(
+    {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FAST_AND_CLEAR", "DELETE_FAST", "LOAD_CLOSURE"}
+)
 _READ_PAIRS = frozenset({"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"})
 _LEAVES = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE", "JUMP"})
@@ -74,13 +76,15 @@ def effects(inst: Any) -> tuple[set[str], set[str]]:
     return set(), set()
 
 
-def make_resume_code(code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...]
-                     ) -> types.CodeType:
+def make_resume_code(
+    code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...]
+) -> types.CodeType:
     """Code that rebuilds the stack from its first parameters and continues ``code`` at instruction ``start``.
 
     Parameters: one for each slot that is not NULL, then the locals ``names``. Cell variables of ``code`` become free
     variables.
     """
+
     def transform(instructions: list[Any], options: dict[str, Any]) -> None:
         target = instructions[start]
         params = [f"___stack{i}" for i, slot in enumerate(slots) if slot != NULL]
@@ -90,11 +94,18 @@ def make_resume_code(code: types.CodeType, start: int, slots: tuple[str, ...], n
         prefix = _prefix(slots, len(frees), target)
         body = _reachable(instructions, start)
         options.update(
-            co_argcount=len(params) + len(names), co_posonlyargcount=0, co_kwonlyargcount=0,
-            co_varnames=(*params, *names, *others), co_cellvars=(), co_freevars=frees,
-            co_name=code.co_name, co_flags=options["co_flags"] & ~_FLAGS,
-            co_nlocals=len(params) + len(names) + len(others))
+            co_argcount=len(params) + len(names),
+            co_posonlyargcount=0,
+            co_kwonlyargcount=0,
+            co_varnames=(*params, *names, *others),
+            co_cellvars=(),
+            co_freevars=frees,
+            co_name=code.co_name,
+            co_flags=options["co_flags"] & ~_FLAGS,
+            co_nlocals=len(params) + len(names) + len(others),
+        )
         instructions[:] = prefix + body
+
     return asm.transform_code_object(code, transform)
 
 

@@ -1,4 +1,5 @@
 """The root frame of a translation: what all its frames share, where it ends, and where it breaks."""
+
 from __future__ import annotations
 
 import linecache
@@ -7,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
-from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend.finish import compile_break, compile_return
 from pydynamo.frontend.output_graph import Backend, OutputGraph
 from pydynamo.frontend.reasons import REASONS
@@ -45,8 +46,13 @@ class Speculation:
 class FrameInput:
     """The frame to translate: its code, globals, closure and bound arguments."""
 
-    def __init__(self, code: types.CodeType, scope: dict[str, Any], closure: tuple[types.CellType, ...],
-                 arguments: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        code: types.CodeType,
+        scope: dict[str, Any],
+        closure: tuple[types.CellType, ...],
+        arguments: dict[str, Any],
+    ) -> None:
         self.code = code
         self.scope = scope
         self.closure = closure
@@ -65,13 +71,17 @@ class Options:
 class RootTranslator(Translator):
     """The frame that is compiled."""
 
-    def __init__(self, frame: FrameInput, options: Options, history: dict[str, Any], speculation: Speculation) -> None:
+    def __init__(
+        self, frame: FrameInput, options: Options, history: dict[str, Any], speculation: Speculation
+    ) -> None:
         super().__init__(frame.code, frame.scope, None)
         self.root = self
         self.frame = frame
         self.options = options
         self.speculation = speculation
-        self.graph = OutputGraph(FakeTensorMode(), SymbolicShapes(history, options.dynamic, speculation.static))
+        self.graph = OutputGraph(
+            FakeTensorMode(), SymbolicShapes(history, options.dynamic, speculation.static)
+        )
         self.effects = Ledger()
         self.by_id: dict[int, VariableTracker] = {}
         self.keep_alive: list[Any] = []
@@ -122,8 +132,14 @@ class RootTranslator(Translator):
             except Unsupported as reason:
                 self._give_up(step, reason)
             except ObservedException as error:
-                self._give_up(step, Unsupported("uncaught-exception", f"{error.vt.python_type().__name__} leaves the "
-                                                f"function", REASONS["uncaught-exception"]))
+                self._give_up(
+                    step,
+                    Unsupported(
+                        "uncaught-exception",
+                        f"{error.vt.python_type().__name__} leaves the function",
+                        REASONS["uncaught-exception"],
+                    ),
+                )
             except RecursionError:
                 self._give_up(step, Unsupported("recursion", "nested too deeply", REASONS["recursion"]))
 
@@ -154,9 +170,14 @@ class RootTranslator(Translator):
         if len(self.input_tensors) > 1:
             guards.add("UNIQUE", None, tuple(self.input_tensors))
         for changed in self.effects.mutated_sources():
-            alike = [vt.source for vt in self.by_id.values()
-                     if vt.source is not None and vt.mutable and vt.source.kind != "const"
-                     and _kind_of(vt) is _kind_of(changed)]
+            alike = [
+                vt.source
+                for vt in self.by_id.values()
+                if vt.source is not None
+                and vt.mutable
+                and vt.source.kind != "const"
+                and _kind_of(vt) is _kind_of(changed)
+            ]
             if len(alike) > 1:
                 guards.add("UNIQUE", None, tuple(alike))
         self.graph.symbols.add_guards(self.graph)

@@ -3,6 +3,7 @@
 Values hold their traced state themselves; the ledger remembers which of them changed, and attribute, global and cell
 stores, whose traced state it keeps.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -37,7 +38,8 @@ class Ledger:
             any(vt.source is not None for vt in self.contents)
             or any(vt.source is not None for vt, _ in self.attrs.values())
             or self.globals
-            or any(cell.source is not None or getattr(cell, "local_name", None) for cell in self.cells))
+            or any(cell.source is not None or getattr(cell, "local_name", None) for cell in self.cells)
+        )
 
     def mutate(self, value: VariableTracker) -> None:
         """Call before a container changes; keeps what it held at first."""
@@ -102,6 +104,7 @@ class Ledger:
 def _snapshot(value: VariableTracker) -> Any:
     from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
     from pydynamo.frontend.variables.sequence import SequenceVariable
+
     if isinstance(value, SequenceVariable):
         return list(value.items)
     if isinstance(value, DictVariable):

@@ -3,6 +3,7 @@
 A source is a chain ``(kind, key, base)``; one table per use gives each kind its meaning. Sources describe the state
 at the entry of the frame. Knows nothing of values or of the translator.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,7 @@ def class_attribute(cls: type, name: str) -> Any:
 class Source:
     """One step of the way to a value. Equal chains are equal sources; held constants count by identity."""
 
-    __slots__ = ("kind", "key", "base", "_hash", "_name")
+    __slots__ = ("_hash", "_name", "base", "key", "kind")
 
     def __init__(self, kind: str, key: Any = None, base: Source | None = None) -> None:
         self.kind = kind
@@ -82,8 +83,11 @@ class Source:
             return True
         if not isinstance(other, Source) or self._hash != other._hash or self.kind != other.kind:
             return False
-        same = self.key is other.key if self.kind in _BY_IDENTITY else (
-            type(self.key) is type(other.key) and self.key == other.key)
+        same = (
+            self.key is other.key
+            if self.kind in _BY_IDENTITY
+            else (type(self.key) is type(other.key) and self.key == other.key)
+        )
         return same and self.base == other.base
 
     @property
@@ -91,7 +95,11 @@ class Source:
         """The source as text, such as ``L['x'].shape``."""
         if self._name is None:
             base = self.base.name if self.base is not None else ""
-            obj = getattr(self.key, "__qualname__", None) or type(self.key).__name__ if self.kind == "const" else ""
+            obj = (
+                getattr(self.key, "__qualname__", None) or type(self.key).__name__
+                if self.kind == "const"
+                else ""
+            )
             self._name = _NAMES[self.kind].format(key=self.key, base=base, obj=obj)
         return self._name
 
@@ -165,7 +173,10 @@ def _emit_type(src: Source, cg: PyCodegen) -> None:
 def _emit_mro(src: Source, cg: PyCodegen) -> None:
     assert src.base is not None
     base = src.base
-    cg.call(lambda: cg.load_object(class_attribute), [lambda: cg.load_source(base), lambda: cg.load_const(src.key)])
+    cg.call(
+        lambda: cg.load_object(class_attribute),
+        [lambda: cg.load_source(base), lambda: cg.load_const(src.key)],
+    )
 
 
 def _path(*attributes: str, subscript: bool, then: str | None = None) -> Any:
@@ -179,6 +190,7 @@ def _path(*attributes: str, subscript: bool, then: str | None = None) -> Any:
             cg.emit_all(asm.subscript())
         if then is not None:
             cg.emit(asm.load_attr(then))
+
     return emit
 
 

@@ -2,6 +2,7 @@
 
 What was seen at a source is kept in the history of the root, so that one root's shapes do not make another's dynamic.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,8 @@ class SymbolicShapes:
     def dynamic_sizes(self, value: torch.Tensor, source: Source) -> frozenset[int]:
         """Remember the sizes; the dimensions that are to be symbols."""
         marked = frozenset(getattr(value, "_pydynamo_dynamic", ())) | frozenset(
-            getattr(value, "_dynamo_dynamic_indices", ()))
+            getattr(value, "_dynamo_dynamic_indices", ())
+        )
         fixed = frozenset(getattr(value, "_pydynamo_static", ()))
         if self.dynamic is False or source.name in self.static or isinstance(value, torch.nn.Parameter):
             return frozenset()
@@ -79,6 +81,7 @@ class SymbolicShapes:
         """The ShapeEnv, made when the first symbol is."""
         if self.shape_env is None:
             from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
             self.shape_env = ShapeEnv()
             fake_mode.shape_env = self.shape_env
             fake_mode.static_shapes = False
@@ -95,11 +98,13 @@ class SymbolicShapes:
             @property
             def name(self) -> str:  # type: ignore[override]
                 return source.name
+
         return Named()
 
     def number(self, output: OutputGraph, value: float, source: Source) -> SymNumberVariable:
         """A symbol for the Python number at ``source``, as a graph input."""
         from torch.fx.experimental.symbolic_shapes import DimDynamic
+
         env = self.environment(output.fake_mode)
         adapter = self._adapter(source)
         symbol = env.create_unspecified_symbol(value, source=adapter, dynamic_dim=DimDynamic.DYNAMIC)
@@ -118,6 +123,7 @@ class SymbolicShapes:
             output.guards.add("TENSOR_MATCH", source, (facts, tuple(value.shape), _strides(value)))
             return fakify(output, value, source)
         from torch.fx.experimental.symbolic_shapes import DimDynamic
+
         env = self.environment(output.fake_mode)
         sizes: list[Any] = []
         for axis, size in enumerate(value.shape):
@@ -147,13 +153,18 @@ class SymbolicShapes:
         if self.shape_env is None:
             return
         from torch.utils._sympy.printers import PythonPrinter
+
         printer = PythonPrinter()
         for name, (symbol, source) in self.symbols.items():
             bounds = self.shape_env.var_to_range.get(symbol)
             terms = []
             if bounds is not None and getattr(bounds.lower, "is_Integer", False):
                 terms.append(f"{name} >= {bounds.lower}")
-            if bounds is not None and getattr(bounds.upper, "is_Integer", False) and int(bounds.upper) < 1 << 62:
+            if (
+                bounds is not None
+                and getattr(bounds.upper, "is_Integer", False)
+                and int(bounds.upper) < 1 << 62
+            ):
                 terms.append(f"{name} <= {bounds.upper}")
             if terms:
                 output.guards.add("EXPRESSION", source, ShapeExpression(" and ".join(terms), {name: source}))

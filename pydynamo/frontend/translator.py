@@ -2,6 +2,7 @@
 
 ``Translator`` is a frame, inlined or root; the root owns what the whole translation shares.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydynamo import config
 from pydynamo.frontend import asm
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.dispatch import DISPATCH
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.side_effects import DELETED, Ledger
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
@@ -85,7 +86,7 @@ class Translator:
                 error.vt.context = handled[-1]
         if entry is None:
             raise error
-        del self.stack[entry.depth:]
+        del self.stack[entry.depth :]
         if entry.lasti:
             self.push(constant(self.current.offset or 0))
         self.push(error.vt)
@@ -121,6 +122,7 @@ class Translator:
         value = value.realize()
         if isinstance(value, ConstantVariable):
             import enum
+
             if not isinstance(value.value, enum.Enum):
                 return bool(value.value)
         return value.truth(self)
@@ -155,6 +157,7 @@ class Translator:
     def _harmless_context(self, depth: int) -> bool:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
         from pydynamo.frontend.variables.contexts import GradModeVariable
+
         if len(self.stack) < depth or depth < 1:
             return False
         leave = self.stack[depth - 1] if not asm.V314 else self.stack[depth - 2]
@@ -195,18 +198,24 @@ class Translator:
         key = (id(scope), name)
         found = self.root.globals_seen.get(key)
         if found is None:
-            source = Source("global", name) if scope is self.root.scope else sources.item(sources.const(scope), name)
+            source = (
+                Source("global", name)
+                if scope is self.root.scope
+                else sources.item(sources.const(scope), name)
+            )
             found = self.root.globals_seen[key] = LazyVariable(self, scope[name], source)
         return found
 
     def wrap_at(self, value: Any, source: Source) -> VariableTracker:
         """The tracked value of ``value``."""
         from pydynamo.frontend.builder import wrap
+
         return wrap(self, value, source)
 
     def function_at(self, fn: types.FunctionType, source: Source) -> VariableTracker:
         """The tracked value of a function, guarded by its code."""
         from pydynamo.frontend.variables.torch_ops import TorchFunctionVariable, is_torch_function
+
         root = self.root
         held = source.root().kind == "const" and source.kind == "const"
         known = root.by_id.get(id(fn))
@@ -218,8 +227,12 @@ class Translator:
             root.by_id[id(fn)] = known
             root.keep_alive.append(fn)
         if not held:
-            kind, payload = ("ID_MATCH", fn) if isinstance(known, TorchFunctionVariable) or (
-                fn.__closure__ is not None and known.source != source) else ("CODE_MATCH", fn.__code__)
+            kind, payload = (
+                ("ID_MATCH", fn)
+                if isinstance(known, TorchFunctionVariable)
+                or (fn.__closure__ is not None and known.source != source)
+                else ("CODE_MATCH", fn.__code__)
+            )
             self.output.guards.add("TYPE_MATCH", source, type(fn)) if kind == "CODE_MATCH" else None
             self.output.guards.add(kind, source, payload)
         return known
@@ -246,10 +259,15 @@ class Translator:
         value = stored if stored is not None else cell.contents
         if value is None or value is DELETED:
             if name in self.code.co_cellvars:
-                self.raise_error(UnboundLocalError,
-                                 f"cannot access local variable '{name}' where it is not associated with a value")
-            self.raise_error(NameError, f"cannot access free variable '{name}' where it is not associated with a "
-                                        "value in enclosing scope")
+                self.raise_error(
+                    UnboundLocalError,
+                    f"cannot access local variable '{name}' where it is not associated with a value",
+                )
+            self.raise_error(
+                NameError,
+                f"cannot access free variable '{name}' where it is not associated with a "
+                "value in enclosing scope",
+            )
         return value
 
     def store_cell(self, name: str, value: VariableTracker) -> None:

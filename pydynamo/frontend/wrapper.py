@@ -2,6 +2,7 @@
 
 This is the plain Python form of the warm path; the native one has the same shape.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -73,14 +74,20 @@ class CodeCache:
             if self.compilations >= config.recompile_limit:
                 if self.options.fullgraph:
                     from pydynamo.frontend.exc import unsupported
+
                     unsupported("too-long", f"{fn.__qualname__} hit the recompile limit")
                 if self.compilations == config.recompile_limit:
-                    log.warning("pydynamo: %s hit the recompile limit (%d): further misses run uncompiled",
-                                fn.__qualname__, config.recompile_limit)
+                    log.warning(
+                        "pydynamo: %s hit the recompile limit (%d): further misses run uncompiled",
+                        fn.__qualname__,
+                        config.recompile_limit,
+                    )
                     self.compilations += 1
                 return None
             if self.entries:
-                events.emit("recompiles", name=fn.__qualname__, reasons=[f"no entry of {len(self.entries)} fits"])
+                events.emit(
+                    "recompiles", name=fn.__qualname__, reasons=[f"no entry of {len(self.entries)} fits"]
+                )
             self.compilations += 1
             try:
                 frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
@@ -108,8 +115,12 @@ def _report(fn: types.FunctionType, error: Exception) -> None:
     if fn.__qualname__ in _warned:
         return
     _warned.add(fn.__qualname__)
-    warnings.warn(f"pydynamo: internal error while compiling {fn.__qualname__} (it runs uncompiled): "
-                  f"{type(error).__name__}: {error}; PYDYNAMO_STRICT=1 raises it", RuntimeWarning, stacklevel=4)
+    warnings.warn(
+        f"pydynamo: internal error while compiling {fn.__qualname__} (it runs uncompiled): "
+        f"{type(error).__name__}: {error}; PYDYNAMO_STRICT=1 raises it",
+        RuntimeWarning,
+        stacklevel=4,
+    )
 
 
 class CompiledFunction:
@@ -128,7 +139,7 @@ class CompiledFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         fn = self.__wrapped__
         cache = self._cache
-        if self._plain or cache.skip and cache.epoch == _epoch or convert.is_translating():
+        if self._plain or (cache.skip and cache.epoch == _epoch) or convert.is_translating():
             return fn(*args, **kwargs)
         self._bind.__defaults__ = fn.__defaults__
         self._bind.__kwdefaults__ = fn.__kwdefaults__  # type: ignore[assignment]
@@ -164,7 +175,10 @@ def binder(fn: types.FunctionType) -> types.FunctionType:
     code = fn.__code__
     count, kwonly = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames
-    safe = {name: f"a{i}" if not name.isidentifier() else name for i, name in enumerate(names[:count + kwonly + 2])}
+    safe = {
+        name: f"a{i}" if not name.isidentifier() else name
+        for i, name in enumerate(names[: count + kwonly + 2])
+    }
     parts = [safe[name] for name in names[:count]]
     if code.co_posonlyargcount:
         parts.insert(code.co_posonlyargcount, "/")
@@ -176,7 +190,7 @@ def binder(fn: types.FunctionType) -> types.FunctionType:
         total += 1
     elif kwonly:
         parts.append("*")
-    parts += list(names[count:count + kwonly])
+    parts += list(names[count : count + kwonly])
     if code.co_flags & inspect.CO_VARKEYWORDS:
         parts.append("**" + names[total])
         shown.append(names[total])
@@ -194,14 +208,16 @@ class ResumeFunction:
         self.code = code
         self.scope = scope
         self.cache = CodeCache(options)
-        self.names = code.co_varnames[:code.co_argcount]
+        self.names = code.co_varnames[: code.co_argcount]
         self.__name__ = f"__resume_{code.co_name}"
 
     @classmethod
-    def for_place(cls, root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]
-                  ) -> ResumeFunction:
+    def for_place(
+        cls, root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]
+    ) -> ResumeFunction:
         """The function for this place; the same one for every translation of the same code and options."""
         from pydynamo.frontend.resume import make_resume_code
+
         key = (root.code, index, slots, names, id(root.scope), id(root.options))
         found = _resume_functions.get(key)
         if found is None:

@@ -21,7 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "bytecode": {"errors", "_core"},
     "eval_frame": {"errors", "_core"},
     "lowering": {"errors"},
-    "frontend": {"errors", "_core", "bytecode", "eval_frame", "lowering"},
+    "config": set(),
+    "backends": {"errors", "lowering"},
+    "frontend": {"config", "errors", "_core", "bytecode", "eval_frame", "lowering"},
 }
 
 

@@ -1,4 +1,5 @@
 """One handler for every opcode, by name, whatever the version; importing this package fills the dispatch table."""
+
 from __future__ import annotations
 
 from pydynamo.frontend.opcodes import calls, control, data, scope, stack

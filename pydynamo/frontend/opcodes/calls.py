@@ -1,12 +1,13 @@
 """Opcodes that call."""
+
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
-from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.dispatch import op
+from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import NullVariable, VariableTracker
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -100,5 +101,3 @@ def _call_intrinsic_1(tx: Translator, inst: Any) -> None:
 @op("CALL_INTRINSIC_2")
 def _call_intrinsic_2(tx: Translator, inst: Any) -> None:
     unsupported("unsupported-opcode", f"CALL_INTRINSIC_2 {inst.arg}")
-
-

@@ -1,13 +1,14 @@
 """Opcodes of control flow: jumps, loops, returns, exceptions, with blocks, generators."""
+
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
+from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.inline import GeneratorVariable, exception_to_raise
-from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
@@ -26,7 +27,14 @@ _SPECIAL = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 
 
 # jumps -----------------------------------------------------------------------------------------------------------
-@op("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP", "JUMP_NO_INTERRUPT", "JUMP_ABSOLUTE")
+@op(
+    "JUMP_FORWARD",
+    "JUMP_BACKWARD",
+    "JUMP_BACKWARD_NO_INTERRUPT",
+    "JUMP",
+    "JUMP_NO_INTERRUPT",
+    "JUMP_ABSOLUTE",
+)
 def _jump(tx: Translator, inst: Any) -> None:
     tx.jump(inst.target)
 
@@ -251,11 +259,14 @@ def _before_with(tx: Translator, inst: Any) -> None:
 
 def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTracker:
     from pydynamo.frontend.variables.objects import special_method
+
     if ops.is_user_object(manager):
         method = special_method(tx, manager, name)
         if method is None:
-            tx.raise_error(TypeError, f"'{manager.python_type().__name__}' object does not support the context "
-                                      "manager protocol")
+            tx.raise_error(
+                TypeError,
+                f"'{manager.python_type().__name__}' object does not support the context manager protocol",
+            )
         return method
     return manager.getattr(tx, name)
 

@@ -1,12 +1,13 @@
 """Opcodes of operators, subscripts, containers and text."""
+
 from __future__ import annotations
 
 import dis
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
-from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.dispatch import op
+from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.builtin import text_of
 from pydynamo.frontend.variables.builtin_functions import format_value
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
@@ -19,11 +20,26 @@ if TYPE_CHECKING:
 
 #: operand of BINARY_OP -> (operator, in place); "[]" is a subscript
 _BINARY_OPS: dict[int, tuple[str, bool]] = {}
-_SYMBOLS = {"+": "add", "&": "and", "//": "floordiv", "<<": "lshift", "@": "matmul", "*": "mul", "%": "mod", "|": "or",
-            "**": "pow", ">>": "rshift", "-": "sub", "/": "truediv", "^": "xor"}
+_SYMBOLS = {
+    "+": "add",
+    "&": "and",
+    "//": "floordiv",
+    "<<": "lshift",
+    "@": "matmul",
+    "*": "mul",
+    "%": "mod",
+    "|": "or",
+    "**": "pow",
+    ">>": "rshift",
+    "-": "sub",
+    "/": "truediv",
+    "^": "xor",
+}
 for _index, (_, _symbol) in enumerate(dis._nb_ops):  # type: ignore[attr-defined]
     _inplace = _symbol.endswith("=")
-    _BINARY_OPS[_index] = ("[]", False) if _symbol == "[]" else (_SYMBOLS[_symbol.removesuffix("=")], _inplace)
+    _BINARY_OPS[_index] = (
+        ("[]", False) if _symbol == "[]" else (_SYMBOLS[_symbol.removesuffix("=")], _inplace)
+    )
 _REPR, _STR, _ASCII = 2, 1, 3
 
 
@@ -143,7 +159,9 @@ def _build_map(tx: Translator, inst: Any) -> None:
 
 @op("BUILD_CONST_KEY_MAP")
 def _build_const_key_map(tx: Translator, inst: Any) -> None:
-    keys = [constant(key) if not isinstance(key, tuple) else from_python(key) for key in tx.pop().as_constant()]
+    keys = [
+        constant(key) if not isinstance(key, tuple) else from_python(key) for key in tx.pop().as_constant()
+    ]
     tx.push(DictVariable.from_pairs(list(zip(keys, tx.popn(inst.arg), strict=True))))
 
 
@@ -190,12 +208,15 @@ def _dict_update(tx: Translator, inst: Any) -> None:
 @op("DICT_MERGE")
 def _dict_merge(tx: Translator, inst: Any) -> None:
     from pydynamo.frontend.variables.dict_methods import pairs_of
+
     value = tx.stack.pop()
     target = _under(tx, inst.arg)
     assert isinstance(target, DictVariable)
     for key, item in pairs_of(tx, value):
         if target.lookup(key) is not None:
-            tx.raise_error(TypeError, f"got multiple values for keyword argument {key.realize().as_constant()!r}")
+            tx.raise_error(
+                TypeError, f"got multiple values for keyword argument {key.realize().as_constant()!r}"
+            )
         target.put(key, item)
 
 
@@ -223,11 +244,12 @@ def _unpack_ex(tx: Translator, inst: Any) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     items = list(ops.iterate(tx, tx.pop()))
     if len(items) < before + after:
-        tx.raise_error(ValueError,
-                       f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
-    for item in reversed(items[len(items) - after:]):
+        tx.raise_error(
+            ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
+        )
+    for item in reversed(items[len(items) - after :]):
         tx.push(item)
-    tx.push(SequenceVariable(items[before:len(items) - after], list))
+    tx.push(SequenceVariable(items[before : len(items) - after], list))
     for item in reversed(items[:before]):
         tx.push(item)
 
@@ -303,6 +325,7 @@ def _match_keys(tx: Translator, inst: Any) -> None:
 @op("MATCH_CLASS")
 def _match_class(tx: Translator, inst: Any) -> None:
     from pydynamo.frontend.exc import ObservedException
+
     names = tx.pop().as_constant()
     cls, subject = tx.pop(), tx.pop()
     target = cls.as_constant()

@@ -1,4 +1,5 @@
 """Opcodes of names beyond locals: globals, cells, attributes, imports, functions made on the way."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -6,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.dispatch import op
+from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import NullVariable
 from pydynamo.frontend.variables.functions import NestedFunctionVariable
@@ -121,7 +122,11 @@ def _import_name(tx: Translator, inst: Any) -> None:
     name = inst.argval
     names = fromlist.as_constant()
     package = tx.scope.get("__package__") or tx.scope.get("__name__", "")
-    full = importlib.util.resolve_name("." * level.as_constant() + name, package) if level.as_constant() else name
+    full = (
+        importlib.util.resolve_name("." * level.as_constant() + name, package)
+        if level.as_constant()
+        else name
+    )
     module = sys.modules.get(full)
     if module is None:
         unsupported("import", f"first import of {full}")
@@ -156,6 +161,7 @@ def _set_function_attribute(tx: Translator, inst: Any) -> None:
 
 def _set_function_part(tx: Translator, fn: NestedFunctionVariable, flag: int) -> None:
     from pydynamo.frontend.variables.dicts import DictVariable
+
     value = tx.pop()
     if flag == 8:
         assert isinstance(value, SequenceVariable)

@@ -1,4 +1,5 @@
 """Opcodes that move values: constants, locals, stack shuffles."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,33 @@ if TYPE_CHECKING:
 
 #: operand of LOAD_COMMON_CONSTANT -> the object (3.14+)
 _COMMON_CONSTANTS: tuple[Any, ...] = (
-    AssertionError, NotImplementedError, tuple, all, any, list, set, None, "", True, False, -1)
+    AssertionError,
+    NotImplementedError,
+    tuple,
+    all,
+    any,
+    list,
+    set,
+    None,
+    "",
+    True,
+    False,
+    -1,
+)
 
 
-@op("NOP", "RESUME", "CACHE", "COPY_FREE_VARS", "MAKE_CELL", "PRECALL", "EXTENDED_ARG", "NOT_TAKEN", "SETUP_ANNOTATIONS",
-    "RESUME_CHECK")
+@op(
+    "NOP",
+    "RESUME",
+    "CACHE",
+    "COPY_FREE_VARS",
+    "MAKE_CELL",
+    "PRECALL",
+    "EXTENDED_ARG",
+    "NOT_TAKEN",
+    "SETUP_ANNOTATIONS",
+    "RESUME_CHECK",
+)
 def _nothing(tx: Translator, inst: Any) -> None:
     return
 
@@ -54,6 +77,7 @@ def _load_small_int(tx: Translator, inst: Any) -> None:
 @op("LOAD_COMMON_CONSTANT")
 def _load_common_constant(tx: Translator, inst: Any) -> None:
     from pydynamo.frontend.source import const
+
     value = _COMMON_CONSTANTS[inst.arg]
     tx.push(tx.wrap_at(value, const(value)))
 
@@ -61,6 +85,7 @@ def _load_common_constant(tx: Translator, inst: Any) -> None:
 @op("LOAD_ASSERTION_ERROR")
 def _load_assertion_error(tx: Translator, inst: Any) -> None:
     from pydynamo.frontend.source import const
+
     tx.push(tx.wrap_at(AssertionError, const(AssertionError)))
 
 
@@ -71,8 +96,9 @@ def _fast(tx: Translator, name: str) -> None:
     if name in tx.cells:
         tx.push(tx.cells[name])
         return
-    tx.raise_error(UnboundLocalError,
-                   f"cannot access local variable '{name}' where it is not associated with a value")
+    tx.raise_error(
+        UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value"
+    )
 
 
 @op("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_CLOSURE")
@@ -91,6 +117,7 @@ def _load_fast_and_clear(tx: Translator, inst: Any) -> None:
     name = inst.argval
     if name in tx.cells and name not in tx.locals:
         from pydynamo.frontend.exc import unsupported
+
         unsupported("unsupported-opcode", "LOAD_FAST_AND_CLEAR of a cell")
     tx.push(tx.locals.pop(name, None) or NullVariable())
 
@@ -123,5 +150,7 @@ def _store_fast_twice(tx: Translator, inst: Any) -> None:
 @op("DELETE_FAST")
 def _delete_fast(tx: Translator, inst: Any) -> None:
     if tx.locals.pop(inst.argval, None) is None:
-        tx.raise_error(UnboundLocalError,
-                       f"cannot access local variable '{inst.argval}' where it is not associated with a value")
+        tx.raise_error(
+            UnboundLocalError,
+            f"cannot access local variable '{inst.argval}' where it is not associated with a value",
+        )

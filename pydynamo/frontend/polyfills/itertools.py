@@ -1,4 +1,5 @@
 """The iterators of itertools as generators, as lazy as the originals."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Which class written in C is traced as which Python function."""
+
 from __future__ import annotations
 
 import itertools
@@ -7,12 +8,22 @@ import types
 from pydynamo.frontend.polyfills import itertools as ours
 
 _CLASSES: dict[type, types.FunctionType] = {
-    itertools.chain: ours.chain, itertools.product: ours.product, itertools.repeat: ours.repeat,
-    itertools.count: ours.count, itertools.cycle: ours.cycle, itertools.islice: ours.islice,
-    itertools.accumulate: ours.accumulate, itertools.starmap: ours.starmap, itertools.takewhile: ours.takewhile,
-    itertools.dropwhile: ours.dropwhile, itertools.zip_longest: ours.zip_longest, itertools.pairwise: ours.pairwise,
-    itertools.compress: ours.compress, itertools.filterfalse: ours.filterfalse,
-    itertools.combinations: ours.combinations, itertools.permutations: ours.permutations,
+    itertools.chain: ours.chain,
+    itertools.product: ours.product,
+    itertools.repeat: ours.repeat,
+    itertools.count: ours.count,
+    itertools.cycle: ours.cycle,
+    itertools.islice: ours.islice,
+    itertools.accumulate: ours.accumulate,
+    itertools.starmap: ours.starmap,
+    itertools.takewhile: ours.takewhile,
+    itertools.dropwhile: ours.dropwhile,
+    itertools.zip_longest: ours.zip_longest,
+    itertools.pairwise: ours.pairwise,
+    itertools.compress: ours.compress,
+    itertools.filterfalse: ours.filterfalse,
+    itertools.combinations: ours.combinations,
+    itertools.permutations: ours.permutations,
 }
 
 

@@ -1,4 +1,5 @@
 """What every tracked value can do. Subclasses override what their kind of value supports; the rest breaks the graph."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,7 @@ class VariableTracker:
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         from pydynamo.frontend.operators import contains_by_iteration
+
         return contains_by_iteration(tx, self, item)
 
     # codegen -----------------------------------------------------------------------------------------------------
@@ -134,6 +136,7 @@ class LazyVariable(VariableTracker):
     def realize(self) -> VariableTracker:
         if self.real is None:
             from pydynamo.frontend.builder import wrap
+
             assert self.source is not None
             self.real = wrap(self.tx, self.value, self.source)
         return self.real

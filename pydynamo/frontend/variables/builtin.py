@@ -1,4 +1,5 @@
 """Builtin functions and the constructors of builtin types."""
+
 from __future__ import annotations
 
 import collections
@@ -28,11 +29,28 @@ if TYPE_CHECKING:
 Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
 
 #: builtins that are pure functions of constants
-_FOLDABLE: frozenset[Any] = frozenset({
-    abs, round, pow, divmod, chr, ord, hex, bin, oct, ascii, format, hash, int.from_bytes, str.maketrans,
-    float.fromhex, bytes.fromhex, dict.fromkeys,
-    *(value for name, value in vars(math).items() if callable(value)),
-})
+_FOLDABLE: frozenset[Any] = frozenset(
+    {
+        abs,
+        round,
+        pow,
+        divmod,
+        chr,
+        ord,
+        hex,
+        bin,
+        oct,
+        ascii,
+        format,
+        hash,
+        int.from_bytes,
+        str.maketrans,
+        float.fromhex,
+        bytes.fromhex,
+        dict.fromkeys,
+        *(value for name, value in vars(math).items() if callable(value)),
+    }
+)
 _OPERATORS: dict[Any, tuple[str, bool]] = {}
 for _name, (_plain, _inplace) in ops.BINARY.items():
     _OPERATORS[_plain] = (_name, False)
@@ -73,6 +91,7 @@ class BuiltinVariable(VariableTracker):
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.builtin_functions import HANDLERS
+
         fn = self.fn
         handler = HANDLERS.get(fn) if _hashable(fn) else None
         if handler is not None:
@@ -92,9 +111,11 @@ class BuiltinVariable(VariableTracker):
         bound_to = getattr(fn, "__self__", None)
         if isinstance(bound_to, type) and fn.__name__ == "__new__" and args:
             from pydynamo.frontend.variables.classes import new_instance
+
             return new_instance(tx, bound_to, args[0].realize(), args[1:])
         if isinstance(bound_to, type) and fn.__name__ == "fromkeys":
             from pydynamo.frontend.variables.dicts import DictVariable
+
             return DictVariable({}, bound_to).call_method(tx, "fromkeys", args, kwargs)
         unsupported(break_reason_of_builtin(fn), f"call of builtin {getattr(fn, '__qualname__', fn)!r}")
 
@@ -105,8 +126,13 @@ class BuiltinVariable(VariableTracker):
                 return ops.binary(tx, "pow", values[0], values[1])
             return tx.output.call_function(tx, self.fn, values, kwargs)
         if values and ops.is_user_object(values[0]):
-            name = {abs: "__abs__", round: "__round__", hash: "__hash__", divmod: "__divmod__", pow: "__pow__"}.get(
-                self.fn)
+            name = {
+                abs: "__abs__",
+                round: "__round__",
+                hash: "__hash__",
+                divmod: "__divmod__",
+                pow: "__pow__",
+            }.get(self.fn)
             if name is not None:
                 return values[0].call_method(tx, name, values[1:], kwargs)
         return fold(tx, self.fn, values, kwargs)
@@ -179,6 +205,7 @@ class MethodOfSuper(VariableTracker):
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.exceptions import ExceptionVariable
         from pydynamo.frontend.variables.objects import ObjectVariable
+
         owner, name = self.owner.realize(), self.name
         if isinstance(owner, ExceptionVariable) and name == "__init__" and not kwargs:
             owner.args = list(args)
@@ -215,10 +242,12 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
     if maker is not None:
         return maker(tx, args, kwargs)
     from pydynamo.frontend.polyfills.registry import polyfill_for_class
+
     replacement = polyfill_for_class(cls)
     if replacement is not None:
         return tx.function_at(replacement, Source("const", replacement)).call_function(tx, args, kwargs)
     from pydynamo.frontend.variables.torch_ops import construct_torch
+
     return construct_torch(tx, cls, args, kwargs)
 
 
@@ -231,6 +260,7 @@ def _sequence_of(cls: type) -> Handler:
             if isinstance(value, SequenceVariable) and value.cls is tuple:
                 return value
         return SequenceVariable(list(ops.iterate(tx, args[0])) if args else [], cls)
+
     return make
 
 
@@ -238,7 +268,9 @@ def _set_of(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import as_set
         from pydynamo.frontend.variables.dicts import SetVariable
+
         return SetVariable(dict(as_set(tx, args[0]).members) if args else {}, cls)
+
     return make
 
 
@@ -246,6 +278,7 @@ def _dict_of(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import pairs_of, update
         from pydynamo.frontend.variables.dicts import DictVariable
+
         factory = None
         if cls is collections.defaultdict and args:
             factory, args = args[0].realize(), args[1:]
@@ -256,13 +289,16 @@ def _dict_of(cls: type) -> Handler:
             if args and not kwargs and not isinstance(args[0].realize(), DictVariable):
                 for item in ops.iterate(tx, args[0]):
                     count = made.lookup(item)
-                    made.put(item, ops.binary(tx, "add", count, constant(1)) if count is not None else constant(1))
+                    made.put(
+                        item, ops.binary(tx, "add", count, constant(1)) if count is not None else constant(1)
+                    )
                 return made
             for key, value in pairs_of(tx, args[0]) if args else []:
                 made.put(key, value)
             args = []
         update(tx, made, args, kwargs)
         return made
+
     return make
 
 
@@ -279,6 +315,7 @@ def _deque(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _scalar(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
+
         if not args and not kwargs:
             return constant(cls())
         value = args[0].realize() if args else NONE
@@ -299,6 +336,7 @@ def _scalar(cls: type) -> Handler:
         if cls is str and len(args) == 1 and not kwargs:
             return text_of(tx, value, str)
         return fold(tx, cls, [value, *args[1:]], kwargs)
+
     return make
 
 
@@ -306,26 +344,35 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
     """``str(value)`` or ``repr(value)``"""
     from pydynamo.frontend.variables.exceptions import ExceptionVariable
     from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     value = value.realize()
     if isinstance(value, SymNumberVariable):
         value = value.specialize(tx)
     if isinstance(value, ConstantVariable) and not isinstance(value.value, enum.Enum):
         return fold(tx, function, [value])
-    if isinstance(value, ExceptionVariable) and function is str and type(value.cls).__str__ and (
-            value.cls.__str__ is BaseException.__str__):
+    if (
+        isinstance(value, ExceptionVariable)
+        and function is str
+        and type(value.cls).__str__
+        and (value.cls.__str__ is BaseException.__str__)
+    ):
         if not value.args:
             return constant("")
         if len(value.args) == 1:
             return text_of(tx, value.args[0], str)
     if ops.is_user_object(value):
-        name = "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
+        name = (
+            "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
+        )
         return value.call_method(tx, name, [], {})
     if isinstance(value, SequenceVariable) and value.is_constant():
         return fold(tx, function, [value])
     from pydynamo.frontend.variables.classes import ClassVariable
+
     if isinstance(value, ClassVariable):
         return constant(function(value.value))
     from pydynamo.frontend.variables.dicts import DictVariable
+
     if isinstance(value, DictVariable) and value.is_constant():
         return fold(tx, function, [value])
     unsupported("data-dependent-value", f"the text of {value.describe()}")
@@ -333,6 +380,7 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.classes import ClassVariable
+
     if len(args) != 1 or kwargs:
         unsupported("class-body", "type() with several arguments")
     return ClassVariable(args[0].realize().python_type(), None)
@@ -340,10 +388,15 @@ def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.tensor import TensorVariable
+
     if any(isinstance(arg.realize(), TensorVariable) for arg in args):
         unsupported("data-dependent-value", "range() of a tensor")
-    return fold(tx, range, [constant(ops.as_index(tx, a)) if not isinstance(a.realize(), ConstantVariable) else a
-                            for a in args], kwargs)
+    return fold(
+        tx,
+        range,
+        [constant(ops.as_index(tx, a)) if not isinstance(a.realize(), ConstantVariable) else a for a in args],
+        kwargs,
+    )
 
 
 def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -366,12 +419,14 @@ def _combined(cls: type) -> Handler:
         if cls is filter and isinstance(function, ConstantVariable) and function.value is None:
             function = None
         return CombinedIterator(cls, [a.realize().get_iter(tx) for a in args[1:]], function)
+
     return make
 
 
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.dicts import DictVariable, DictView
     from pydynamo.frontend.variables.iterators import IteratorVariable
+
     value = args[0].realize()
     if isinstance(value, SequenceVariable):
         return SequenceIterator(value, reverse=True)
@@ -392,6 +447,7 @@ def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.functions import PartialVariable
+
     if not args:
         tx.raise_error(TypeError, "type 'partial' takes at least one argument")
     function = args[0].realize()
@@ -402,6 +458,7 @@ def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _object(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.objects import ObjectVariable
+
     return ObjectVariable(object)
 
 
@@ -410,13 +467,33 @@ def _cell(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 _CONSTRUCTORS: dict[type, Handler] = {
-    list: _sequence_of(list), tuple: _sequence_of(tuple), set: _set_of(set), frozenset: _set_of(frozenset),
-    dict: _dict_of(dict), collections.OrderedDict: _dict_of(collections.OrderedDict),
-    collections.defaultdict: _dict_of(collections.defaultdict), collections.Counter: _dict_of(collections.Counter),
-    collections.deque: _deque, int: _scalar(int), float: _scalar(float), bool: _scalar(bool), str: _scalar(str),
-    complex: _scalar(complex), bytes: _scalar(bytes), type: _type, range: _range, slice: _slice, zip: _combined(zip),
-    map: _combined(map), filter: _combined(filter), enumerate: _combined(enumerate), reversed: _reversed,
-    super: _super, functools.partial: _partial, object: _object, types.CellType: _cell,
+    list: _sequence_of(list),
+    tuple: _sequence_of(tuple),
+    set: _set_of(set),
+    frozenset: _set_of(frozenset),
+    dict: _dict_of(dict),
+    collections.OrderedDict: _dict_of(collections.OrderedDict),
+    collections.defaultdict: _dict_of(collections.defaultdict),
+    collections.Counter: _dict_of(collections.Counter),
+    collections.deque: _deque,
+    int: _scalar(int),
+    float: _scalar(float),
+    bool: _scalar(bool),
+    str: _scalar(str),
+    complex: _scalar(complex),
+    bytes: _scalar(bytes),
+    type: _type,
+    range: _range,
+    slice: _slice,
+    zip: _combined(zip),
+    map: _combined(map),
+    filter: _combined(filter),
+    enumerate: _combined(enumerate),
+    reversed: _reversed,
+    super: _super,
+    functools.partial: _partial,
+    object: _object,
+    types.CellType: _cell,
 }
 
 
@@ -427,5 +504,3 @@ def _stop_or(tx: Translator, iterator: VariableTracker, default: VariableTracker
         if default is not None and error.vt.python_type() is StopIteration:
             return default
         raise
-
-

@@ -1,4 +1,5 @@
 """What each modelled builtin function does. ``HANDLERS`` maps the function to its handler."""
+
 from __future__ import annotations
 
 import abc
@@ -27,10 +28,12 @@ HANDLERS: dict[Any, Handler] = {}
 
 def handles(*functions: Any) -> Any:
     """Register the handler of ``functions``."""
+
     def register(handler: Handler) -> Handler:
         for function in functions:
             HANDLERS[function] = handler
         return handler
+
     return register
 
 
@@ -53,7 +56,12 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
     custom = type(target).__instancecheck__
     import torch
-    if type(target) not in _KNOWN_METACLASSES and not _known_check(custom) and not issubclass(target, torch.Tensor):
+
+    if (
+        type(target) not in _KNOWN_METACLASSES
+        and not _known_check(custom)
+        and not issubclass(target, torch.Tensor)
+    ):
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
     return issubclass(subject, target)
 
@@ -138,6 +146,7 @@ def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(sorted)
 def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.dicts import SetVariable
+
     value = args[0].realize()
     if isinstance(value, SetVariable):
         items = list(value.members.values())
@@ -151,7 +160,9 @@ def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(sum)
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     total = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
-    if isinstance(total.realize(), ConstantVariable) and isinstance(total.realize().as_constant(), str | bytes):
+    if isinstance(total.realize(), ConstantVariable) and isinstance(
+        total.realize().as_constant(), str | bytes
+    ):
         unsupported("unsupported-builtin", "sum() of text")
     exact_floats = 0
     for item in ops.iterate(tx, args[0]):
@@ -186,19 +197,23 @@ def _extreme(symbol: str) -> Handler:
             item_key = key.call_function(tx, [item], {}) if keyed else item
             if _symbolic_pair(best_key, item_key) and not keyed:
                 import torch
+
                 function = torch.sym_min if symbol == "<" else torch.sym_max
                 best = best_key = tx.output.call_function(tx, function, [best, item], {})
             elif tx.truth(ops.compare(tx, symbol, item_key, best_key)):
                 best, best_key = item, item_key
         return best
+
     return handler
 
 
 def _symbolic_pair(a: VariableTracker, b: VariableTracker) -> bool:
     from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     pair = (a.realize(), b.realize())
     return any(isinstance(v, SymNumberVariable) for v in pair) and all(
-        v.python_type() is int for v in pair if isinstance(v, SymNumberVariable | ConstantVariable))
+        v.python_type() is int for v in pair if isinstance(v, SymNumberVariable | ConstantVariable)
+    )
 
 
 HANDLERS[min] = _extreme("<")
@@ -290,7 +305,6 @@ def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _chain_from_iterable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.polyfills import itertools as polyfills
     from pydynamo.frontend.source import const
+
     fn = polyfills.chain_from_iterable
     return tx.function_at(fn, const(fn)).call_function(tx, args, kwargs)
-
-

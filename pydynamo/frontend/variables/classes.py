@@ -1,4 +1,5 @@
 """Classes, modules and super(): namespaces whose attributes are read by name, and the making of instances."""
+
 from __future__ import annotations
 
 import enum
@@ -58,7 +59,9 @@ class ClassVariable(VariableTracker):
         override = tx.ledger.class_override(self.value, name)
         if override is not None:
             if override is DELETED:
-                tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
+                tx.raise_error(
+                    AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'"
+                )
             return override
         if isinstance(self.value, enum.EnumMeta) and name in self.value.__members__:
             return constant(self.value.__members__[name])
@@ -69,6 +72,7 @@ class ClassVariable(VariableTracker):
 
     def _bind(self, tx: Translator, raw: Any, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import BuiltinVariable
+
         source = lookup_source(tx, self.value, name)
         if isinstance(raw, types.FunctionType):
             return LazyVariable(tx, raw, source)
@@ -76,8 +80,13 @@ class ClassVariable(VariableTracker):
             return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
         if isinstance(raw, classmethod):
             return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), self)
-        if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType | types.BuiltinFunctionType |
-                      types.ClassMethodDescriptorType):
+        if isinstance(
+            raw,
+            types.WrapperDescriptorType
+            | types.MethodDescriptorType
+            | types.BuiltinFunctionType
+            | types.ClassMethodDescriptorType,
+        ):
             return BuiltinVariable(getattr(self.value, name), sources.attr(sources.const(self.value), name))
         if isinstance(raw, property | types.GetSetDescriptorType | types.MemberDescriptorType):
             if name in ("__dict__", "__mro__", "__bases__", "__annotations__"):
@@ -97,8 +106,11 @@ class ClassVariable(VariableTracker):
         tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        if not self.value.__flags__ & (1 << 9) or name.startswith("__") or (
-                type(self.value).__setattr__ is not type.__setattr__):
+        if (
+            not self.value.__flags__ & (1 << 9)
+            or name.startswith("__")
+            or (type(self.value).__setattr__ is not type.__setattr__)
+        ):
             unsupported("unsupported-attribute", f"store to {name!r} of class {self.value.__qualname__}")
         self.source = self.source or sources.const(self.value)
         tx.ledger.store_attr(self, name, value)
@@ -112,6 +124,7 @@ class ClassVariable(VariableTracker):
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import construct
+
         cls = self.value
         handler = construct(tx, cls, args, kwargs)
         if handler is not None:
@@ -120,6 +133,7 @@ class ClassVariable(VariableTracker):
             return fold(tx, cls, args, kwargs)
         if issubclass(cls, BaseException):
             from pydynamo.frontend.variables.exceptions import make_user_exception
+
             return make_user_exception(tx, cls, args, kwargs)
         meta_call = lookup(type(cls), "__call__")[1]
         if meta_call is not type.__call__ and type(cls).__call__ is not type.__call__:
@@ -138,7 +152,9 @@ class ClassVariable(VariableTracker):
         elif isinstance(new, staticmethod | types.FunctionType):
             source = lookup_source(tx, cls, "__new__")
             fn = new.__func__ if isinstance(new, staticmethod) else new
-            function = tx.wrap_at(fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source)
+            function = tx.wrap_at(
+                fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source
+            )
             made = function.call_function(tx, [self, *args], kwargs).realize()
         elif base is tuple and issubclass(cls, tuple) and not kwargs:
             made = new_instance(tx, tuple, self, args)
@@ -166,6 +182,7 @@ class ClassVariable(VariableTracker):
 def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -> VariableTracker:
     """``object.__new__(cls)`` or ``tuple.__new__(cls, items)``."""
     from pydynamo.frontend.operators import iterate
+
     if not isinstance(cls, ClassVariable):
         unsupported("opaque-object", "an instance of an unknown class")
     if base is tuple and is_namedtuple(cls.value) and len(args) == 1:
@@ -227,11 +244,12 @@ class SuperVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfSuper
+
         owner = self.owner.realize()
         is_class = isinstance(owner, ClassVariable)
         cls = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
         mro = cls.__mro__
-        for base in mro[mro.index(self.after) + 1:]:
+        for base in mro[mro.index(self.after) + 1 :]:
             if name not in base.__dict__:
                 continue
             raw = base.__dict__[name]
@@ -244,7 +262,9 @@ class SuperVariable(VariableTracker):
                 return BuiltinVariable(getattr(base, name), source)
             if is_class:
                 if isinstance(raw, classmethod):
-                    return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner)
+                    return BoundMethodVariable(
+                        LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner
+                    )
                 if isinstance(raw, types.FunctionType):
                     return LazyVariable(tx, raw, source)
                 unsupported("unsupported-attribute", f"super().{name} of a class")

@@ -1,4 +1,5 @@
 """Constants: immutable values whose Python value is known, and the operators and methods that fold on them."""
+
 from __future__ import annotations
 
 import enum
@@ -16,19 +17,42 @@ if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
 #: types whose values are constants
-LITERAL_TYPES: frozenset[type] = frozenset({
-    type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range,
-})
-TORCH_TYPES: frozenset[type] = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme})
+LITERAL_TYPES: frozenset[type] = frozenset(
+    {
+        type(None),
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        type(Ellipsis),
+        type(NotImplemented),
+        range,
+    }
+)
+TORCH_TYPES: frozenset[type] = frozenset(
+    {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme}
+)
 CONSTANT_TYPES = LITERAL_TYPES | TORCH_TYPES | {types.CodeType}
-_SINGLETONS = (type(None), bool, type(Ellipsis), type(NotImplemented), torch.dtype, torch.layout, torch.memory_format)
+_SINGLETONS = (
+    type(None),
+    bool,
+    type(Ellipsis),
+    type(NotImplemented),
+    torch.dtype,
+    torch.layout,
+    torch.memory_format,
+)
 #: a folded result larger than this many items or bits is left to run time
 _LIMIT = 1 << 20
 
 
 def is_constant_value(value: Any) -> bool:
     """True if ``value`` may be a ConstantVariable."""
-    return type(value) in CONSTANT_TYPES or (isinstance(value, enum.Enum) and is_constant_value(value._value_))
+    return type(value) in CONSTANT_TYPES or (
+        isinstance(value, enum.Enum) and is_constant_value(value._value_)
+    )
 
 
 class ConstantVariable(VariableTracker):
@@ -69,6 +93,7 @@ class ConstantVariable(VariableTracker):
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.iterators import IteratorVariable
+
         if isinstance(self.value, range) and len(self.value) > _LIMIT:
             unsupported("too-long", "iteration over a very long range")
         items = run_python(tx, lambda: iter(self.value))
@@ -82,6 +107,7 @@ class ConstantVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
         from pydynamo.frontend.variables.objects import enum_attribute
+
         if isinstance(self.value, enum.Enum):
             return enum_attribute(tx, self, name)
         attribute = run_python(tx, lambda: getattr(self.value, name))
@@ -95,9 +121,15 @@ class ConstantVariable(VariableTracker):
         if isinstance(self.value, enum.Enum):
             return super().call_method(tx, name, args, kwargs)
         bound = run_python(tx, lambda: getattr(self.value, name))
-        if isinstance(self.value, str) and name == "join" and len(args) == 1 and not args[0].realize().is_constant():
+        if (
+            isinstance(self.value, str)
+            and name == "join"
+            and len(args) == 1
+            and not args[0].realize().is_constant()
+        ):
             from pydynamo.frontend.operators import iterate
             from pydynamo.frontend.variables.sequence import SequenceVariable
+
             args = [SequenceVariable(list(iterate(tx, args[0])), list)]
         return fold(tx, bound, args, kwargs)
 
@@ -126,6 +158,7 @@ def from_python(value: Any) -> VariableTracker:
     """A value that the compiler computed itself, as a tracked value born in the trace."""
     from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
     from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
+
     if is_constant_value(value):
         return ConstantVariable(value)
     kind = type(value)
@@ -139,6 +172,7 @@ def from_python(value: Any) -> VariableTracker:
         return SliceVariable([from_python(value.start), from_python(value.stop), from_python(value.step)])
     if isinstance(value, type):
         from pydynamo.frontend.variables.objects import ClassVariable
+
         return ClassVariable(value, None)
     unsupported("opaque-object", f"a {kind.__name__} made while compiling")
 
@@ -154,6 +188,7 @@ def run_python(tx: Translator, thunk: Any) -> Any:
 def exception_from_python(error: BaseException) -> VariableTracker:
     """A builtin exception that Python raised for constants, as a tracked value."""
     from pydynamo.frontend.variables.exceptions import ExceptionVariable
+
     args: list[VariableTracker] = []
     for arg in error.args:
         if not is_constant_value(arg):
@@ -180,5 +215,10 @@ def _check_size(function: Any, values: list[Any]) -> None:
         unsupported("too-long", "a very large power")
     if name in ("lshift", "ilshift") and ints and ints[-1] > _LIMIT:
         unsupported("too-long", "a very large shift")
-    if name in ("mul", "imul") and ints and max(ints) > _LIMIT and any(isinstance(v, str | bytes) for v in values):
+    if (
+        name in ("mul", "imul")
+        and ints
+        and max(ints) > _LIMIT
+        and any(isinstance(v, str | bytes) for v in values)
+    ):
         unsupported("too-long", "a very large repetition")

@@ -1,4 +1,5 @@
 """Context managers of torch that switch a mode: entered and left in the trace, recorded in the graph."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,9 @@ class GradModeVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(self, cls: type, enabled: bool, before: bool | None = None, source: Source | None = None) -> None:
+    def __init__(
+        self, cls: type, enabled: bool, before: bool | None = None, source: Source | None = None
+    ) -> None:
         self.cls = cls
         self.enabled = enabled
         self.before = before
@@ -56,6 +59,7 @@ class GradModeVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         if name in ("__enter__", "__exit__"):
             return MethodOfBuiltin(self, name)
         if name == "prev" and self.before is not None:
@@ -75,9 +79,14 @@ class GradModeVariable(VariableTracker):
         return constant(None)
 
     def reconstruct(self, cg: PyCodegen) -> None:
-        cg.call(lambda: cg.load_object(make_grad_mode), [
-            lambda: cg.load_object(self.cls), lambda: cg.load_const(self.enabled),
-            lambda: cg.load_const(self.before)])
+        cg.call(
+            lambda: cg.load_object(make_grad_mode),
+            [
+                lambda: cg.load_object(self.cls),
+                lambda: cg.load_const(self.enabled),
+                lambda: cg.load_const(self.before),
+            ],
+        )
 
 
 class GradModeFunction(VariableTracker):

@@ -1,4 +1,5 @@
 """Methods of dictionaries and sets."""
+
 from __future__ import annotations
 
 import collections
@@ -12,14 +13,27 @@ from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariabl
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
-_DICT_DUNDERS = {"__len__": 0, "__iter__": 0, "__getitem__": 1, "__setitem__": 2, "__delitem__": 1, "__contains__": 1,
-                 "__eq__": 1, "__ne__": 1, "__or__": 1, "__ior__": 1}
+_DICT_DUNDERS = {
+    "__len__": 0,
+    "__iter__": 0,
+    "__getitem__": 1,
+    "__setitem__": 2,
+    "__delitem__": 1,
+    "__contains__": 1,
+    "__eq__": 1,
+    "__ne__": 1,
+    "__or__": 1,
+    "__ior__": 1,
+}
 
 
-def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+def call_dict_method(
+    tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker:
     """``d.name(*args, **kwargs)``"""
     from pydynamo.frontend import operators
     from pydynamo.frontend.variables.sequence import SequenceVariable
+
     if not hasattr(d.cls, name):
         tx.raise_error(AttributeError, f"'{d.cls.__name__}' object has no attribute '{name}'")
     if name in _DICT_DUNDERS and len(args) == _DICT_DUNDERS[name] and not kwargs:
@@ -86,6 +100,7 @@ def update(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) -> None:
 def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTracker, VariableTracker]]:
     """What ``dict(value)`` takes from ``value``."""
     from pydynamo.frontend import operators
+
     value = value.realize()
     if isinstance(value, DictVariable):
         return list(value.entries.values())
@@ -103,12 +118,17 @@ def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTrack
 
 def _popitem(tx: Translator, d: DictVariable, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.sequence import SequenceVariable
+
     last = True
     if kwargs:
         last = bool(kwargs["last"].realize().as_constant())
     if not d.entries:
-        tx.raise_error(KeyError, "popitem(): dictionary is empty" if d.cls is not collections.OrderedDict
-                       else "dictionary is empty")
+        tx.raise_error(
+            KeyError,
+            "popitem(): dictionary is empty"
+            if d.cls is not collections.OrderedDict
+            else "dictionary is empty",
+        )
     tx.ledger.mutate(d)
     code = list(d.entries)[-1 if last else 0]
     key, value = d.entries.pop(code)
@@ -132,13 +152,27 @@ def _move_to_end(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) ->
     return NONE
 
 
-_SET_DUNDERS = {"__len__": 0, "__iter__": 0, "__contains__": 1, "__eq__": 1, "__ne__": 1, "__or__": 1, "__and__": 1,
-                "__sub__": 1, "__xor__": 1, "__le__": 1, "__lt__": 1, "__ge__": 1, "__gt__": 1}
+_SET_DUNDERS = {
+    "__len__": 0,
+    "__iter__": 0,
+    "__contains__": 1,
+    "__eq__": 1,
+    "__ne__": 1,
+    "__or__": 1,
+    "__and__": 1,
+    "__sub__": 1,
+    "__xor__": 1,
+    "__le__": 1,
+    "__lt__": 1,
+    "__ge__": 1,
+    "__gt__": 1,
+}
 
 
 def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
     """``set(value)``; the order of ``value`` does not matter."""
     from pydynamo.frontend import operators
+
     value = value.realize()
     if isinstance(value, SetVariable):
         return SetVariable(dict(value.members), set)
@@ -150,6 +184,7 @@ def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
 def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """``s.name(*args)``"""
     from pydynamo.frontend import operators
+
     if not hasattr(s.cls, name):
         tx.raise_error(AttributeError, f"'{s.cls.__name__}' object has no attribute '{name}'")
     if kwargs:
@@ -186,8 +221,13 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
     if name in ("isdisjoint", "issubset", "issuperset") and len(args) == 1:
         other = as_set(tx, args[0]).members
         mine = s.members
-        return constant({"isdisjoint": not mine.keys() & other.keys(), "issubset": mine.keys() <= other.keys(),
-                         "issuperset": mine.keys() >= other.keys()}[name])
+        return constant(
+            {
+                "isdisjoint": not mine.keys() & other.keys(),
+                "issubset": mine.keys() <= other.keys(),
+                "issuperset": mine.keys() >= other.keys(),
+            }[name]
+        )
     if name in _COMBINE:
         result = dict(s.members)
         for arg in args:
@@ -213,6 +253,8 @@ _COMBINE = {
     "union": _union,
     "intersection": lambda a, b: {k: v for k, v in a.items() if k in b},
     "difference": lambda a, b: {k: v for k, v in a.items() if k not in b},
-    "symmetric_difference": lambda a, b: {**{k: v for k, v in a.items() if k not in b},
-                                          **{k: v for k, v in b.items() if k not in a}},
+    "symmetric_difference": lambda a, b: {
+        **{k: v for k, v in a.items() if k not in b},
+        **{k: v for k, v in b.items() if k not in a},
+    },
 }

@@ -1,4 +1,5 @@
 """Dictionaries (dict, OrderedDict, defaultdict, Counter), their views, and sets."""
+
 from __future__ import annotations
 
 import collections
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from pydynamo.frontend.source import Source
     from pydynamo.frontend.translator import Translator
 
-DICT_TYPES: frozenset[type] = frozenset({dict, collections.OrderedDict, collections.defaultdict, collections.Counter})
+DICT_TYPES: frozenset[type] = frozenset(
+    {dict, collections.OrderedDict, collections.defaultdict, collections.Counter}
+)
 Pair = tuple[VariableTracker, VariableTracker]
 
 
@@ -23,8 +26,13 @@ class DictVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(self, entries: dict[Any, Pair] | None = None, cls: type = dict, source: Source | None = None,
-                 factory: VariableTracker | None = None) -> None:
+    def __init__(
+        self,
+        entries: dict[Any, Pair] | None = None,
+        cls: type = dict,
+        source: Source | None = None,
+        factory: VariableTracker | None = None,
+    ) -> None:
         self.entries: dict[Any, Pair] = entries if entries is not None else {}
         self.cls = cls
         self.source = source
@@ -48,7 +56,8 @@ class DictVariable(VariableTracker):
 
     def is_constant(self) -> bool:
         return self.cls is dict and all(
-            k.realize().is_constant() and v.realize().is_constant() for k, v in self.entries.values())
+            k.realize().is_constant() and v.realize().is_constant() for k, v in self.entries.values()
+        )
 
     def as_constant(self) -> Any:
         if self.cls is not dict:
@@ -107,6 +116,7 @@ class DictVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
         from pydynamo.frontend.variables.objects import ClassVariable
+
         if name == "__class__":
             return ClassVariable(self.cls, None)
         if name == "default_factory" and self.cls is collections.defaultdict:
@@ -117,6 +127,7 @@ class DictVariable(VariableTracker):
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import call_dict_method
+
         return call_dict_method(tx, self, name, args, kwargs)
 
     def children(self) -> list[VariableTracker]:
@@ -128,9 +139,13 @@ class DictVariable(VariableTracker):
             return
         factory = self.factory
         if self.cls is collections.defaultdict:
-            cg.call(lambda: cg.load_object(collections.defaultdict), [
-                lambda: cg(factory) if factory is not None else cg.load_const(None),
-                lambda: cg.build_map(list(self.entries.values()))])
+            cg.call(
+                lambda: cg.load_object(collections.defaultdict),
+                [
+                    lambda: cg(factory) if factory is not None else cg.load_const(None),
+                    lambda: cg.build_map(list(self.entries.values())),
+                ],
+            )
         else:
             cg.call(lambda: cg.load_object(self.cls), [lambda: cg.build_map(list(self.entries.values()))])
 
@@ -149,6 +164,7 @@ class DictView(VariableTracker):
     def values(self) -> list[VariableTracker]:
         """What the view shows now."""
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         pairs = self.owner.entries.values()
         if self.kind == "keys":
             return [key for key, _ in pairs]
@@ -158,12 +174,16 @@ class DictView(VariableTracker):
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         size = len(self.owner.entries)
-        kind = "OrderedDict mutated" if issubclass(self.owner.cls, collections.OrderedDict) else \
-            "dictionary changed size"
+        kind = (
+            "OrderedDict mutated"
+            if issubclass(self.owner.cls, collections.OrderedDict)
+            else "dictionary changed size"
+        )
 
         def check(tx: Translator) -> None:
             if len(self.owner.entries) != size:
                 tx.raise_error(RuntimeError, f"{kind} during iteration")
+
         return IteratorVariable(self.values(), type(iter({}.keys())), check)
 
     def length(self, tx: Translator) -> VariableTracker:
@@ -179,6 +199,7 @@ class DictView(VariableTracker):
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend import operators
+
         if name in ("__iter__", "__len__", "__contains__") and not kwargs:
             return operators.call_dunder(tx, name, self, args)
         if name == "isdisjoint" and self.kind == "keys":
@@ -195,14 +216,18 @@ class DictView(VariableTracker):
 class SetVariable(VariableTracker):
     """A set or frozenset with known members, in an order that is not promised."""
 
-    def __init__(self, members: dict[Any, VariableTracker], cls: type = set, source: Source | None = None) -> None:
+    def __init__(
+        self, members: dict[Any, VariableTracker], cls: type = set, source: Source | None = None
+    ) -> None:
         self.members = members
         self.cls = cls
         self.source = source
         self.mutable = cls is set
 
     @classmethod
-    def from_values(cls, values: list[VariableTracker], kind: type, source: Source | None = None) -> SetVariable:
+    def from_values(
+        cls, values: list[VariableTracker], kind: type, source: Source | None = None
+    ) -> SetVariable:
         members: dict[Any, VariableTracker] = {}
         for value in values:
             members.setdefault(value.realize().hash_key(), value)
@@ -248,16 +273,19 @@ class SetVariable(VariableTracker):
         def check(tx: Translator) -> None:
             if len(self.members) != size:
                 tx.raise_error(RuntimeError, "Set changed size during iteration")
+
         return IteratorVariable(self.ordered(), type(iter(set())), check)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
         tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import call_set_method
+
         return call_set_method(tx, self, name, args, kwargs)
 
     def children(self) -> list[VariableTracker]:
@@ -267,4 +295,7 @@ class SetVariable(VariableTracker):
         if self.cls is set:
             cg.build("BUILD_SET", list(self.members.values()))
         else:
-            cg.call(lambda: cg.load_object(frozenset), [lambda: cg.build("BUILD_TUPLE", list(self.members.values()))])
+            cg.call(
+                lambda: cg.load_object(frozenset),
+                [lambda: cg.build("BUILD_TUPLE", list(self.members.values()))],
+            )

@@ -1,4 +1,5 @@
 """Exceptions as values, raised and caught inside the trace."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,7 @@ class ExceptionVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.objects import class_attribute_of
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         if name == "args":
             return SequenceVariable(list(self.args), tuple)
         if name in self.attrs:
@@ -60,6 +62,7 @@ class ExceptionVariable(VariableTracker):
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if name == "args":
             from pydynamo.frontend.operators import iterate
+
             self.args = list(iterate(tx, value))
         elif name == "__cause__":
             self.cause, self.suppress = value, True
@@ -76,12 +79,16 @@ class ExceptionVariable(VariableTracker):
         if self.attrs.pop(name, None) is None:
             tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
-    def call_method(self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
-                    ) -> VariableTracker:
+    def call_method(
+        self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
         if name == "with_traceback" and len(args) == 1:
             return self
-        if name == "__init__" and getattr(self.cls, "__init__", None) in (
-                BaseException.__init__, Exception.__init__) and not kwargs:
+        if (
+            name == "__init__"
+            and getattr(self.cls, "__init__", None) in (BaseException.__init__, Exception.__init__)
+            and not kwargs
+        ):
             self.args = list(args)
             return NONE
         return super().call_method(tx, name, args, kwargs)
@@ -90,16 +97,33 @@ class ExceptionVariable(VariableTracker):
         return [*self.args, *self.attrs.values()]
 
     def reconstruct(self, cg: PyCodegen) -> None:
-        cg.call(lambda: cg.load_object(make_exception), [
-            lambda: cg.load_object(self.cls), lambda: cg.build("BUILD_TUPLE", self.args),
-            lambda: cg.build_map([(constant(k), v) for k, v in self.attrs.items()]),
-            lambda: cg(self.cause), lambda: cg(self.context), lambda: cg.load_const(self.suppress)])
+        cg.call(
+            lambda: cg.load_object(make_exception),
+            [
+                lambda: cg.load_object(self.cls),
+                lambda: cg.build("BUILD_TUPLE", self.args),
+                lambda: cg.build_map([(constant(k), v) for k, v in self.attrs.items()]),
+                lambda: cg(self.cause),
+                lambda: cg(self.context),
+                lambda: cg.load_const(self.suppress),
+            ],
+        )
 
 
-def make_exception(cls: type[BaseException], args: tuple[Any, ...], attrs: dict[str, Any], cause: Any, context: Any,
-                   suppress: bool) -> BaseException:
+def make_exception(
+    cls: type[BaseException],
+    args: tuple[Any, ...],
+    attrs: dict[str, Any],
+    cause: Any,
+    context: Any,
+    suppress: bool,
+) -> BaseException:
     """Build the exception that the trace made. ``__init__`` ran in the trace already."""
-    made = BaseException.__new__(cls, *args) if cls.__new__ is BaseException.__new__ and _custom(cls) else cls(*args)
+    made = (
+        BaseException.__new__(cls, *args)
+        if cls.__new__ is BaseException.__new__ and _custom(cls)
+        else cls(*args)
+    )
     made.args = args
     for name, value in attrs.items():
         setattr(made, name, value)
@@ -111,7 +135,8 @@ def make_exception(cls: type[BaseException], args: tuple[Any, ...], attrs: dict[
 
 def _custom(cls: type) -> bool:
     return cls.__module__ != "builtins" and "__init__" in {
-        name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)}
+        name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)
+    }
 
 
 class InputExceptionVariable(ExceptionVariable):
@@ -128,6 +153,7 @@ class InputExceptionVariable(ExceptionVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.source import attr
         from pydynamo.frontend.variables.base import LazyVariable
+
         if name in ("args", *self.attrs) or name not in vars(self.value):
             if name in ("__cause__", "__context__"):
                 unsupported("unsupported-attribute", f"{name} of an exception from outside")
@@ -144,19 +170,24 @@ class InputExceptionVariable(ExceptionVariable):
         unsupported("unsupported-attribute", "store to an exception from outside")
 
 
-def make_user_exception(tx: Translator, cls: type[BaseException], args: list[VariableTracker],
-                        kwargs: dict[str, VariableTracker]) -> VariableTracker:
+def make_user_exception(
+    tx: Translator, cls: type[BaseException], args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> VariableTracker:
     """``cls(*args, **kwargs)`` for an exception class."""
-    from pydynamo.frontend.variables.objects import lookup, lookup_source
-    from pydynamo.frontend.variables.functions import UserFunctionVariable
     import types
+
+    from pydynamo.frontend.variables.functions import UserFunctionVariable
+    from pydynamo.frontend.variables.objects import lookup, lookup_source
+
     new = lookup(cls, "__new__")[1]
     if isinstance(new, staticmethod) or isinstance(new, types.FunctionType):
         unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __new__")
     init = lookup(cls, "__init__")[1]
     made = ExceptionVariable(cls, list(args))
     if isinstance(init, types.FunctionType):
-        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
+        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(
+            tx, [made, *args], kwargs
+        )
     elif kwargs:
         unsupported("unsupported-builtin", f"{cls.__qualname__} with keyword arguments")
     elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):

@@ -1,4 +1,5 @@
 """Callables made of Python code: functions, nested functions, bound methods, partials; and the cells they close over."""
+
 from __future__ import annotations
 
 import functools
@@ -23,8 +24,12 @@ class CellVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(self, source: Source | None = None, local_name: str | None = None,
-                 contents: VariableTracker | None = None) -> None:
+    def __init__(
+        self,
+        source: Source | None = None,
+        local_name: str | None = None,
+        contents: VariableTracker | None = None,
+    ) -> None:
         self.source = source
         self.local_name = local_name
         self.contents = contents
@@ -77,6 +82,7 @@ class FunctionVariable(VariableTracker):
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.inline import inline_call
+
         return inline_call(tx, self, args, kwargs)
 
     def describe(self) -> str:
@@ -97,6 +103,7 @@ class UserFunctionVariable(FunctionVariable):
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.torch_ops import special_function
+
         handler = special_function(self.fn)
         if handler is not None:
             return handler(tx, args, kwargs)
@@ -107,19 +114,26 @@ class UserFunctionVariable(FunctionVariable):
 
     def cells(self, tx: Translator) -> list[CellVariable]:
         assert self.source is not None
-        return [tx.cell_of(cell, Source("closure_cell", index, self.source))
-                for index, cell in enumerate(self.fn.__closure__ or ())]
+        return [
+            tx.cell_of(cell, Source("closure_cell", index, self.source))
+            for index, cell in enumerate(self.fn.__closure__ or ())
+        ]
 
     def defaults(self, tx: Translator) -> list[VariableTracker]:
         values = self.fn.__defaults__ or ()
         tx.output.guards.add("DEFAULTS", self.source, len(values))
-        return [LazyVariable(tx, value, Source("defaults", index, self.source)) for index, value in enumerate(values)]
+        return [
+            LazyVariable(tx, value, Source("defaults", index, self.source))
+            for index, value in enumerate(values)
+        ]
 
     def kwdefaults(self, tx: Translator) -> dict[str, VariableTracker]:
         values = self.fn.__kwdefaults__ or {}
         tx.output.guards.add("KWDEFAULTS", self.source, tuple(values))
-        return {name: LazyVariable(tx, value, Source("kwdefaults", name, self.source))
-                for name, value in values.items()}
+        return {
+            name: LazyVariable(tx, value, Source("kwdefaults", name, self.source))
+            for name, value in values.items()
+        }
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
@@ -132,7 +146,14 @@ class UserFunctionVariable(FunctionVariable):
             return constant(self.code)
         if name in self.fn.__dict__:
             return LazyVariable(tx, self.fn.__dict__[name], sources.attr(self.source, name))
-        if name in ("__defaults__", "__kwdefaults__", "__closure__", "__wrapped__", "__dict__", "__globals__"):
+        if name in (
+            "__defaults__",
+            "__kwdefaults__",
+            "__closure__",
+            "__wrapped__",
+            "__dict__",
+            "__globals__",
+        ):
             unsupported("inspection", f"{name} of a function")
         if not hasattr(self.fn, name):
             tx.output.guards.add("DICT_HAS", self.source, (name, False))
@@ -182,7 +203,14 @@ class NestedFunctionVariable(FunctionVariable):
         if name == "__doc__":
             has_doc = self.code.co_consts and isinstance(self.code.co_consts[0], str)
             return constant(self.code.co_consts[0]) if has_doc else NONE
-        if name in ("__dict__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__annotations__"):
+        if name in (
+            "__dict__",
+            "__defaults__",
+            "__kwdefaults__",
+            "__closure__",
+            "__globals__",
+            "__annotations__",
+        ):
             unsupported("inspection", f"{name} of a function")
         if not hasattr(types.FunctionType, name):
             tx.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
@@ -194,16 +222,24 @@ class NestedFunctionVariable(FunctionVariable):
         self.attributes[name] = value
 
     def children(self) -> list[VariableTracker]:
-        return [*self.closure, *self.default_values, *self.kwdefault_values.values(), *self.attributes.values()]
+        return [
+            *self.closure,
+            *self.default_values,
+            *self.kwdefault_values.values(),
+            *self.attributes.values(),
+        ]
 
     def reconstruct(self, cg: PyCodegen) -> None:
         maker = FunctionMaker(self.code, self.globals)
-        cg.call(lambda: cg.load_object(maker), [
-            lambda: cg.build("BUILD_TUPLE", list(self.closure)),
-            lambda: cg.build("BUILD_TUPLE", self.default_values),
-            lambda: cg.build_map([(constant(k), v) for k, v in self.kwdefault_values.items()]),
-            lambda: cg.build_map([(constant(k), v) for k, v in self.attributes.items()]),
-        ])
+        cg.call(
+            lambda: cg.load_object(maker),
+            [
+                lambda: cg.build("BUILD_TUPLE", list(self.closure)),
+                lambda: cg.build("BUILD_TUPLE", self.default_values),
+                lambda: cg.build_map([(constant(k), v) for k, v in self.kwdefault_values.items()]),
+                lambda: cg.build_map([(constant(k), v) for k, v in self.attributes.items()]),
+            ],
+        )
 
 
 class FunctionMaker:
@@ -213,8 +249,13 @@ class FunctionMaker:
         self.code = code
         self.scope = scope
 
-    def __call__(self, closure: tuple[Any, ...], defaults: tuple[Any, ...], kwdefaults: dict[str, Any],
-                 attributes: dict[str, Any]) -> types.FunctionType:
+    def __call__(
+        self,
+        closure: tuple[Any, ...],
+        defaults: tuple[Any, ...],
+        kwdefaults: dict[str, Any],
+        attributes: dict[str, Any],
+    ) -> types.FunctionType:
         fn = types.FunctionType(self.code, self.scope, self.code.co_name, defaults or None, closure or None)
         fn.__kwdefaults__ = kwdefaults or None  # type: ignore[assignment]
         for name, value in attributes.items():
@@ -228,7 +269,9 @@ class FunctionMaker:
 class BoundMethodVariable(VariableTracker):
     """A function bound to its first argument."""
 
-    def __init__(self, function: VariableTracker, owner: VariableTracker, source: Source | None = None) -> None:
+    def __init__(
+        self, function: VariableTracker, owner: VariableTracker, source: Source | None = None
+    ) -> None:
         self.function = function
         self.owner = owner
         self.source = source
@@ -262,7 +305,9 @@ class BoundMethodVariable(VariableTracker):
 class PartialVariable(VariableTracker):
     """``functools.partial``"""
 
-    def __init__(self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None) -> None:
+    def __init__(
+        self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None
+    ) -> None:
         self.function = function
         self.args = args
         self.kwargs = kwargs
@@ -280,6 +325,7 @@ class PartialVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.dicts import DictVariable
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         if name == "func":
             return self.function
         if name == "args":
@@ -294,6 +340,8 @@ class PartialVariable(VariableTracker):
         return [self.function, *self.args, *self.kwargs.values()]
 
     def reconstruct(self, cg: PyCodegen) -> None:
-        cg.call(lambda: cg.load_object(functools.partial),
-                [lambda: cg(self.function), *[lambda a=a: cg(a) for a in self.args]],  # type: ignore[misc]
-                {name: (lambda v=v: cg(v)) for name, v in self.kwargs.items()})  # type: ignore[misc]
+        cg.call(
+            lambda: cg.load_object(functools.partial),
+            [lambda: cg(self.function), *[lambda a=a: cg(a) for a in self.args]],  # type: ignore[misc]
+            {name: (lambda v=v: cg(v)) for name, v in self.kwargs.items()},
+        )  # type: ignore[misc]

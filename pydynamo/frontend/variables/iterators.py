@@ -1,4 +1,5 @@
 """Iterators with known state: over sequences, over fixed values, and the lazy combinators of the builtins."""
+
 from __future__ import annotations
 
 import collections
@@ -55,14 +56,16 @@ class Identity:
 def stop(tx: Translator) -> Any:
     """End of an iterator, in the user's program."""
     from pydynamo.frontend.variables.exceptions import ExceptionVariable
+
     raise ObservedException(ExceptionVariable(StopIteration, []))
 
 
 class IteratorVariable(AnyIterator):
     """An iterator over values fixed when it was made (ranges, strings, dictionary views checked by ``check``)."""
 
-    def __init__(self, items: list[VariableTracker], cls: type, check: Callable[[Translator], None] | None = None
-                 ) -> None:
+    def __init__(
+        self, items: list[VariableTracker], cls: type, check: Callable[[Translator], None] | None = None
+    ) -> None:
         self.items = items
         self.cls = cls
         self.index = 0
@@ -84,10 +87,10 @@ class IteratorVariable(AnyIterator):
         return self.items[self.index - 1]
 
     def children(self) -> list[VariableTracker]:
-        return self.items[self.index:]
+        return self.items[self.index :]
 
     def reconstruct(self, cg: PyCodegen) -> None:
-        rest = self.items[self.index:]
+        rest = self.items[self.index :]
         if self.cls is type(iter(range(0))):
             values = [item.realize().as_constant() for item in rest]
             step = values[1] - values[0] if len(values) > 1 else 1
@@ -141,8 +144,10 @@ class SequenceIterator(AnyIterator):
             return
         if self.seq.cls is collections.deque:
             unsupported("reconstruction-failure", "a deque iterator in use")
-        cg.call(lambda: cg.load_object(_restart_reversed if self.reverse else _restart),
-                [lambda: cg(self.seq), lambda: cg.load_const(self.index)])
+        cg.call(
+            lambda: cg.load_object(_restart_reversed if self.reverse else _restart),
+            [lambda: cg(self.seq), lambda: cg.load_const(self.index)],
+        )
 
 
 def _restart(seq: Any, index: int) -> Any:
@@ -161,8 +166,14 @@ def _restart_reversed(seq: Any, index: int) -> Any:
 class CombinedIterator(AnyIterator):
     """zip, map, filter and enumerate over other iterators, as lazy as CPython's."""
 
-    def __init__(self, cls: type, sources: list[VariableTracker], function: VariableTracker | None = None,
-                 count: int = 0, strict: bool = False) -> None:
+    def __init__(
+        self,
+        cls: type,
+        sources: list[VariableTracker],
+        function: VariableTracker | None = None,
+        count: int = 0,
+        strict: bool = False,
+    ) -> None:
         self.cls = cls
         self.sources = sources
         self.function = function
@@ -174,6 +185,7 @@ class CombinedIterator(AnyIterator):
 
     def next(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         if self.cls is enumerate:
             value = self.sources[0].next(tx)
             self.count += 1

@@ -1,4 +1,5 @@
 """nn.Module instances: objects whose parameters, buffers and children are attributes, and whose call runs hooks."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,12 @@ if TYPE_CHECKING:
 
 _STORES = ("_parameters", "_buffers", "_modules")
 _HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks")
-_GLOBAL_HOOKS = ("_global_backward_pre_hooks", "_global_backward_hooks", "_global_forward_hooks",
-                 "_global_forward_pre_hooks")
+_GLOBAL_HOOKS = (
+    "_global_backward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+)
 
 
 class NNModuleVariable(ObjectVariable):
@@ -56,8 +61,11 @@ class NNModuleVariable(ObjectVariable):
             return super().setattr(tx, name, value)
         kind = value.realize().python_type()
         stores = {store: self.value.__dict__.get(store) or {} for store in _STORES}
-        if issubclass(kind, torch.nn.Parameter | torch.nn.Module) or name in stores["_parameters"] or (
-                name in stores["_modules"]):
+        if (
+            issubclass(kind, torch.nn.Parameter | torch.nn.Module)
+            or name in stores["_parameters"]
+            or (name in stores["_modules"])
+        ):
             unsupported("unsupported-attribute", f"store of a parameter or module to {self.describe()}")
         if name in stores["_buffers"] and not issubclass(kind, torch.Tensor | None.__class__):
             unsupported("unsupported-attribute", f"store of a {kind.__name__} to buffer {name!r}")
@@ -98,9 +106,26 @@ class NNModuleVariable(ObjectVariable):
         return True
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if name in ("register_forward_hook", "register_parameter", "register_buffer", "add_module", "apply", "to",
-                    "cuda", "cpu", "float", "half", "double", "state_dict", "load_state_dict", "requires_grad_",
-                    "zero_grad", "train", "eval", "register_module"):
+        if name in (
+            "register_forward_hook",
+            "register_parameter",
+            "register_buffer",
+            "add_module",
+            "apply",
+            "to",
+            "cuda",
+            "cpu",
+            "float",
+            "half",
+            "double",
+            "state_dict",
+            "load_state_dict",
+            "requires_grad_",
+            "zero_grad",
+            "train",
+            "eval",
+            "register_module",
+        ):
             unsupported("opaque-call", f"nn.Module.{name}")
         return super().call_method(tx, name, args, kwargs)
 
@@ -112,4 +137,3 @@ class NNModuleVariable(ObjectVariable):
 
     def reconstruct(self, cg: Any) -> None:
         unsupported("reconstruction-failure", f"{self.describe()}")
-

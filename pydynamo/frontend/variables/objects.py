@@ -1,4 +1,5 @@
 """Instances of Python classes, and what a class attribute means when it is read through an instance."""
+
 from __future__ import annotations
 
 import enum
@@ -24,13 +25,18 @@ if TYPE_CHECKING:
 
 _MISSING = object()
 _SLOT_TYPES = (types.MemberDescriptorType,)
-_C_CALLABLES = (types.WrapperDescriptorType, types.MethodDescriptorType, types.BuiltinFunctionType,
-                types.ClassMethodDescriptorType)
+_C_CALLABLES = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.BuiltinFunctionType,
+    types.ClassMethodDescriptorType,
+)
 
 
 def __getattr__(name: str) -> Any:
     if name == "ClassVariable":
         from pydynamo.frontend.variables.classes import ClassVariable
+
         return ClassVariable
     raise AttributeError(name)
 
@@ -50,31 +56,40 @@ def lookup_source(tx: Translator, cls: type, name: str) -> Source:
 
 def is_plain_class(cls: type) -> bool:
     """True if instances hold no hidden C state: every base is a Python class or ``object``."""
-    return all(base is object or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
-               for base in cls.__mro__)
+    return all(
+        base is object
+        or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
+        for base in cls.__mro__
+    )
 
 
 def _c_layout(cls: type) -> bool:
     return cls.__new__ is not object.__new__ and not isinstance(
-        class_attribute(cls, "__new__"), staticmethod | types.FunctionType)
+        class_attribute(cls, "__new__"), staticmethod | types.FunctionType
+    )
 
 
-def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: str, start: type | None = None
-                       ) -> VariableTracker:
+def class_attribute_of(
+    tx: Translator, owner: VariableTracker, cls: type, name: str, start: type | None = None
+) -> VariableTracker:
     """``owner.name`` found on the class, with descriptors bound; AttributeError in the user's program otherwise."""
     base, raw = lookup(cls, name)
     if base is not None:
         return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
     if name == "__class__":
         from pydynamo.frontend.variables.classes import ClassVariable
+
         return ClassVariable(cls, None)
     tx.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
 
 
-def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
+def bind(
+    tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source
+) -> VariableTracker:
     """The descriptor protocol for a raw class attribute read through an instance."""
     from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
     from pydynamo.frontend.variables.classes import ClassVariable
+
     if isinstance(raw, types.FunctionType):
         return BoundMethodVariable(tx.function_at(raw, source), owner)
     if isinstance(raw, staticmethod):
@@ -178,12 +193,14 @@ class ObjectVariable(VariableTracker):
         if override is not None:
             if override is DELETED:
                 return None
-            unsupported("unsupported-attribute", f"{name} of a class that changed") \
-                if not isinstance(override.realize(), ConstantVariable) else None
+            unsupported("unsupported-attribute", f"{name} of a class that changed") if not isinstance(
+                override.realize(), ConstantVariable
+            ) else None
             return override
         if base is None:
             if name == "__class__":
                 from pydynamo.frontend.variables.classes import ClassVariable
+
                 return ClassVariable(self.cls, None)
             return None
         return bind(tx, self, self.cls, raw, name, lookup_source(tx, self.cls, name))
@@ -234,7 +251,9 @@ class ObjectVariable(VariableTracker):
         if base is not None and _is_data_descriptor(raw) and not isinstance(raw, _SLOT_TYPES):
             if isinstance(raw, property):
                 if raw.fset is None:
-                    tx.raise_error(AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter")
+                    tx.raise_error(
+                        AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter"
+                    )
                 source = sources.attr(lookup_source(tx, self.cls, name), "fset")
                 tx.wrap_at(raw.fset, source).call_function(tx, [self, value], {})
                 return
@@ -369,5 +388,3 @@ def enum_attribute(tx: Translator, member: ConstantVariable, name: str) -> Varia
     if isinstance(raw, enum.Enum):
         return constant(raw)
     return class_attribute_of(tx, member, cls, name)
-
-

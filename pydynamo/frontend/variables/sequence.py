@@ -1,4 +1,5 @@
 """Lists, tuples, torch.Size, named tuples, deques and slices."""
+
 from __future__ import annotations
 
 import collections
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
 
 def is_namedtuple(cls: type) -> bool:
     """True for classes made by ``collections.namedtuple`` and ``typing.NamedTuple``, and torch's struct sequences."""
-    return issubclass(cls, tuple) and cls is not tuple and cls is not torch.Size and (
-        (hasattr(cls, "_fields") and hasattr(cls, "_make")) or is_structseq(cls))
+    return (
+        issubclass(cls, tuple)
+        and cls is not tuple
+        and cls is not torch.Size
+        and ((hasattr(cls, "_fields") and hasattr(cls, "_make")) or is_structseq(cls))
+    )
 
 
 def is_structseq(cls: type) -> bool:
@@ -31,8 +36,13 @@ def is_structseq(cls: type) -> bool:
 class SequenceVariable(VariableTracker):
     """A list, tuple, torch.Size, named tuple or deque with known items."""
 
-    def __init__(self, items: list[VariableTracker], cls: type = list, source: Source | None = None,
-                 maxlen: int | None = None) -> None:
+    def __init__(
+        self,
+        items: list[VariableTracker],
+        cls: type = list,
+        source: Source | None = None,
+        maxlen: int | None = None,
+    ) -> None:
         self.items = items
         self.cls = cls
         self.source = source
@@ -43,7 +53,9 @@ class SequenceVariable(VariableTracker):
         return self.cls
 
     def is_constant(self) -> bool:
-        return self.cls in (list, tuple, torch.Size) and all(item.realize().is_constant() for item in self.items)
+        return self.cls in (list, tuple, torch.Size) and all(
+            item.realize().is_constant() for item in self.items
+        )
 
     def as_constant(self) -> Any:
         if self.cls not in (list, tuple, torch.Size):
@@ -79,6 +91,7 @@ class SequenceVariable(VariableTracker):
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.iterators import SequenceIterator
+
         return SequenceIterator(self)
 
     # items -------------------------------------------------------------------------------------------------------
@@ -99,6 +112,7 @@ class SequenceVariable(VariableTracker):
         if isinstance(key, SliceVariable):
             return key.as_slice(tx)
         from pydynamo.frontend.operators import as_index
+
         if key.is_constant() and not hasattr(key.as_constant(), "__index__"):
             self._type_error(tx, key.as_constant())
         return as_index(tx, key)
@@ -114,6 +128,7 @@ class SequenceVariable(VariableTracker):
         index = self._index(tx, key)
         if isinstance(index, slice):
             from pydynamo.frontend.operators import iterate
+
             values = list(iterate(tx, value))
             tx.ledger.mutate(self)
             run_python(tx, lambda: self.items.__setitem__(index, values))
@@ -137,6 +152,7 @@ class SequenceVariable(VariableTracker):
     # attributes and methods --------------------------------------------------------------------------------------
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         if is_namedtuple(self.cls):
             fields = getattr(self.cls, "_fields", None) or structseq_fields(self.cls)
             if name in fields:
@@ -144,6 +160,7 @@ class SequenceVariable(VariableTracker):
             return namedtuple_attribute(tx, self, name)
         if name == "__class__":
             from pydynamo.frontend.variables.objects import ClassVariable
+
             return ClassVariable(self.cls, None)
         if name == "maxlen" and self.cls is collections.deque:
             return constant(self.maxlen)
@@ -153,6 +170,7 @@ class SequenceVariable(VariableTracker):
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.sequence_methods import call_sequence_method
+
         if is_namedtuple(self.cls) and name not in ("count", "index", "__len__", "__getitem__", "__iter__"):
             return self.getattr(tx, name).realize().call_function(tx, args, kwargs)
         return call_sequence_method(tx, self, name, args, kwargs)
@@ -167,11 +185,15 @@ class SequenceVariable(VariableTracker):
         elif self.cls is tuple:
             cg.build("BUILD_TUPLE", self.items)
         elif self.cls is collections.deque:
-            cg.call(lambda: cg.load_object(collections.deque),
-                    [lambda: cg.build("BUILD_LIST", self.items), lambda: cg.load_const(self.maxlen)])
+            cg.call(
+                lambda: cg.load_object(collections.deque),
+                [lambda: cg.build("BUILD_LIST", self.items), lambda: cg.load_const(self.maxlen)],
+            )
         elif is_namedtuple(self.cls) and not is_structseq(self.cls):
-            cg.call(lambda: cg.load_object(_new_namedtuple), [
-                lambda: cg.load_object(self.cls), lambda: cg.build("BUILD_TUPLE", self.items)])
+            cg.call(
+                lambda: cg.load_object(_new_namedtuple),
+                [lambda: cg.load_object(self.cls), lambda: cg.build("BUILD_TUPLE", self.items)],
+            )
         else:
             cg.call(lambda: cg.load_object(self.cls), [lambda: cg.build("BUILD_TUPLE", self.items)])
 
@@ -189,6 +211,7 @@ def namedtuple_attribute(tx: Translator, var: SequenceVariable, name: str) -> Va
     """Attributes of a named tuple besides its fields."""
     from pydynamo.frontend.variables.builtin import MethodOfBuiltin
     from pydynamo.frontend.variables.objects import class_attribute_of
+
     if name in ("__len__", "__getitem__", "__iter__", "__contains__", "count", "index"):
         return MethodOfBuiltin(var, name)
     if name == "_fields":
@@ -221,11 +244,15 @@ class SliceVariable(VariableTracker):
     def as_slice(self, tx: Translator) -> slice:
         """The slice with integer parts."""
         from pydynamo.frontend.operators import as_index
+
         parts = [item.realize() for item in self.items]
-        return slice(*(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts))
+        return slice(
+            *(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts)
+        )
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         if name in ("start", "stop", "step"):
             return self.items[("start", "stop", "step").index(name)]
         if name == "indices":
@@ -235,6 +262,7 @@ class SliceVariable(VariableTracker):
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "indices" and len(args) == 1:
             from pydynamo.frontend.operators import as_index
+
             length = as_index(tx, args[0].realize())
             return from_python(run_python(tx, lambda: self.as_slice(tx).indices(length)))
         return super().call_method(tx, name, args, kwargs)

@@ -1,4 +1,5 @@
 """Methods of lists, tuples and deques."""
+
 from __future__ import annotations
 
 import collections
@@ -13,10 +14,12 @@ if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
 
-def call_sequence_method(tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs: Kwargs
-                         ) -> VariableTracker:
+def call_sequence_method(
+    tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker:
     """``seq.name(*args, **kwargs)``"""
     from pydynamo.frontend import operators
+
     if not hasattr(seq.cls, name):
         tx.raise_error(AttributeError, f"'{seq.cls.__name__}' object has no attribute '{name}'")
     if name in _DUNDERS and len(args) == _DUNDERS[name] and not kwargs:
@@ -36,19 +39,37 @@ def call_sequence_method(tx: Translator, seq: SequenceVariable, name: str, args:
     return handler(tx, seq, args, kwargs)
 
 
-_DUNDERS = {"__len__": 0, "__iter__": 0, "__getitem__": 1, "__setitem__": 2, "__delitem__": 1, "__contains__": 1,
-            "__eq__": 1, "__ne__": 1, "__add__": 1, "__mul__": 1, "__iadd__": 1, "__lt__": 1, "__le__": 1, "__gt__": 1,
-            "__ge__": 1}
+_DUNDERS = {
+    "__len__": 0,
+    "__iter__": 0,
+    "__getitem__": 1,
+    "__setitem__": 2,
+    "__delitem__": 1,
+    "__contains__": 1,
+    "__eq__": 1,
+    "__ne__": 1,
+    "__add__": 1,
+    "__mul__": 1,
+    "__iadd__": 1,
+    "__lt__": 1,
+    "__le__": 1,
+    "__gt__": 1,
+    "__ge__": 1,
+}
 _DEQUE_ONLY = frozenset({"appendleft", "popleft", "extendleft", "rotate"})
 
 
 def _search(tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend import operators
+
     if kwargs or not args or (name == "count" and len(args) != 1):
         unsupported("unsupported-method", f"{seq.cls.__name__}.{name} with these arguments")
     bounds = [operators.as_index(tx, arg.realize()) for arg in args[1:]]
-    window = range(*slice(*(bounds if len(bounds) == 2 else [*bounds, None] if bounds else [None])
-                          ).indices(len(seq.items)))
+    window = range(
+        *slice(*(bounds if len(bounds) == 2 else [*bounds, None] if bounds else [None])).indices(
+            len(seq.items)
+        )
+    )
     found = 0
     for position in window:
         if operators.same_or_equal(tx, seq.items[position].realize(), args[0].realize()):
@@ -91,6 +112,7 @@ def _appendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
 
 def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import iterate
+
     _exactly(tx, args, 1)
     if args[0].realize() is seq:
         values = iter(list(seq.items))
@@ -105,6 +127,7 @@ def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 def _extendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import iterate
+
     _exactly(tx, args, 1)
     values = list(iterate(tx, args[0]))
     tx.ledger.mutate(seq)
@@ -116,6 +139,7 @@ def _extendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
 
 def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import as_index
+
     _exactly(tx, args, 2)
     if seq.maxlen is not None:
         unsupported("unsupported-method", "insert() into a bounded deque")
@@ -127,6 +151,7 @@ def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 def _pop(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import as_index
+
     if not seq.items:
         tx.raise_error(IndexError, "pop from empty list" if seq.cls is list else "pop from an empty deque")
     index = as_index(tx, args[0].realize()) if args else -1
@@ -162,6 +187,7 @@ def _reverse(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) 
 
 def _rotate(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import as_index
+
     shift = collections.deque(seq.items)
     shift.rotate(as_index(tx, args[0].realize()) if args else 1)
     tx.ledger.mutate(seq)
@@ -171,6 +197,7 @@ def _rotate(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 def _remove(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import same_or_equal
+
     _exactly(tx, args, 1)
     for position, item in enumerate(seq.items):
         if same_or_equal(tx, item.realize(), args[0].realize()):
@@ -189,6 +216,7 @@ def _copy(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> 
 
 def _sort(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.operators import sort_items
+
     if args or seq.cls is not list:
         unsupported("unsupported-method", "sort() with these arguments")
     ordered = sort_items(tx, list(seq.items), kwargs)
@@ -198,7 +226,18 @@ def _sort(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> 
 
 
 _MUTATORS = {
-    "append": _append, "appendleft": _appendleft, "extend": _extend, "extendleft": _extendleft, "insert": _insert,
-    "pop": _pop, "popleft": _popleft, "clear": _clear, "reverse": _reverse, "rotate": _rotate, "remove": _remove,
-    "copy": _copy, "__copy__": _copy, "sort": _sort,
+    "append": _append,
+    "appendleft": _appendleft,
+    "extend": _extend,
+    "extendleft": _extendleft,
+    "insert": _insert,
+    "pop": _pop,
+    "popleft": _popleft,
+    "clear": _clear,
+    "reverse": _reverse,
+    "rotate": _rotate,
+    "remove": _remove,
+    "copy": _copy,
+    "__copy__": _copy,
+    "sort": _sort,
 }

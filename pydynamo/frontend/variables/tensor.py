@@ -1,4 +1,5 @@
 """Tensors and symbolic numbers: values that live in the graph."""
+
 from __future__ import annotations
 
 import operator
@@ -18,37 +19,184 @@ if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
 #: attributes that are facts of the fake tensor
-_FACTS = frozenset({"dtype", "device", "layout", "ndim", "requires_grad", "is_cuda", "is_cpu", "is_sparse", "is_meta",
-                    "is_quantized", "is_leaf", "itemsize", "nbytes", "is_mkldnn", "is_nested", "is_mps", "is_xpu",
-                    "is_sparse_csr", "is_ipu", "is_vulkan", "is_xla", "is_mtia", "is_maia", "_is_view", "retains_grad",
-                    "output_nr", "names"} - {"output_nr", "names", "_is_view"})
+_FACTS = frozenset(
+    {
+        "dtype",
+        "device",
+        "layout",
+        "ndim",
+        "requires_grad",
+        "is_cuda",
+        "is_cpu",
+        "is_sparse",
+        "is_meta",
+        "is_quantized",
+        "is_leaf",
+        "itemsize",
+        "nbytes",
+        "is_mkldnn",
+        "is_nested",
+        "is_mps",
+        "is_xpu",
+        "is_sparse_csr",
+        "is_ipu",
+        "is_vulkan",
+        "is_xla",
+        "is_mtia",
+        "is_maia",
+        "_is_view",
+        "retains_grad",
+        "output_nr",
+        "names",
+    }
+    - {"output_nr", "names", "_is_view"}
+)
 #: attributes that are views made by the graph
 _VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
 #: methods whose answer depends on data, or that act outside the graph
 _BREAKING: dict[str, str] = {
-    **dict.fromkeys(("item", "tolist", "__bool__", "__int__", "__float__", "__index__", "__complex__", "numpy",
-                     "data_ptr", "__array__", "is_nonzero", "untyped_storage", "storage", "equal", "allclose",
-                     "const_data_ptr", "__dlpack__", "is_set_to", "nonzero_static"), "data-dependent-value"),
-    **dict.fromkeys(("backward", "register_hook", "retain_grad", "register_post_accumulate_grad_hook",
-                     "requires_grad_", "detach_"), "autograd"),
-    **dict.fromkeys(("set_", "resize_", "resize_as_", "share_memory_", "pin_memory", "rename_", "rename", "swap_",
-                     "as_subclass", "transpose_", "t_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_",
-                     "as_strided_", "__setstate__", "__reduce_ex__", "__deepcopy__", "set_data", "to_mkldnn",
-                     "map_", "map2_", "apply_", "_make_subclass", "align_to", "refine_names", "copysign_meta"),
-                    "tensor-mutation"),
+    **dict.fromkeys(
+        (
+            "item",
+            "tolist",
+            "__bool__",
+            "__int__",
+            "__float__",
+            "__index__",
+            "__complex__",
+            "numpy",
+            "data_ptr",
+            "__array__",
+            "is_nonzero",
+            "untyped_storage",
+            "storage",
+            "equal",
+            "allclose",
+            "const_data_ptr",
+            "__dlpack__",
+            "is_set_to",
+            "nonzero_static",
+        ),
+        "data-dependent-value",
+    ),
+    **dict.fromkeys(
+        (
+            "backward",
+            "register_hook",
+            "retain_grad",
+            "register_post_accumulate_grad_hook",
+            "requires_grad_",
+            "detach_",
+        ),
+        "autograd",
+    ),
+    **dict.fromkeys(
+        (
+            "set_",
+            "resize_",
+            "resize_as_",
+            "share_memory_",
+            "pin_memory",
+            "rename_",
+            "rename",
+            "swap_",
+            "as_subclass",
+            "transpose_",
+            "t_",
+            "swapaxes_",
+            "swapdims_",
+            "squeeze_",
+            "unsqueeze_",
+            "as_strided_",
+            "__setstate__",
+            "__reduce_ex__",
+            "__deepcopy__",
+            "set_data",
+            "to_mkldnn",
+            "map_",
+            "map2_",
+            "apply_",
+            "_make_subclass",
+            "align_to",
+            "refine_names",
+            "copysign_meta",
+        ),
+        "tensor-mutation",
+    ),
 }
 #: operators that can fail because of the data of their arguments
-DATA_FAILING = frozenset({
-    "index_select", "gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_add", "index_add_",
-    "index_copy", "index_copy_", "index_fill", "index_put", "index_put_", "index_fill_", "take", "take_along_dim",
-    "embedding", "embedding_bag", "cholesky", "inv", "inverse", "solve", "linalg_solve", "linalg_inv",
-    "linalg_cholesky", "cross_entropy", "nll_loss", "one_hot", "multinomial", "bernoulli", "bincount", "getitem",
-    "setitem", "repeat_interleave", "lu", "qr", "svd", "eigh", "floordiv", "mod", "div", "floor_divide", "remainder",
-    "searchsorted", "bucketize", "scatter_reduce", "scatter_reduce_", "index_reduce", "put_", "masked_scatter",
-    "binary_cross_entropy", "logdet", "slogdet", "det", "matrix_power", "cholesky_solve", "lstsq", "_assert_async",
-    "ctc_loss", "multi_margin_loss", "pow", "normal", "poisson", "histc", "gumbel_softmax", "grid_sample",
-    "_assert", "masked_select",
-})
+DATA_FAILING = frozenset(
+    {
+        "index_select",
+        "gather",
+        "scatter",
+        "scatter_",
+        "scatter_add",
+        "scatter_add_",
+        "index_add",
+        "index_add_",
+        "index_copy",
+        "index_copy_",
+        "index_fill",
+        "index_put",
+        "index_put_",
+        "index_fill_",
+        "take",
+        "take_along_dim",
+        "embedding",
+        "embedding_bag",
+        "cholesky",
+        "inv",
+        "inverse",
+        "solve",
+        "linalg_solve",
+        "linalg_inv",
+        "linalg_cholesky",
+        "cross_entropy",
+        "nll_loss",
+        "one_hot",
+        "multinomial",
+        "bernoulli",
+        "bincount",
+        "getitem",
+        "setitem",
+        "repeat_interleave",
+        "lu",
+        "qr",
+        "svd",
+        "eigh",
+        "floordiv",
+        "mod",
+        "div",
+        "floor_divide",
+        "remainder",
+        "searchsorted",
+        "bucketize",
+        "scatter_reduce",
+        "scatter_reduce_",
+        "index_reduce",
+        "put_",
+        "masked_scatter",
+        "binary_cross_entropy",
+        "logdet",
+        "slogdet",
+        "det",
+        "matrix_power",
+        "cholesky_solve",
+        "lstsq",
+        "_assert_async",
+        "ctc_loss",
+        "multi_margin_loss",
+        "pow",
+        "normal",
+        "poisson",
+        "histc",
+        "gumbel_softmax",
+        "grid_sample",
+        "_assert",
+        "masked_select",
+    }
+)
 
 
 class TensorVariable(VariableTracker):
@@ -56,8 +204,9 @@ class TensorVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(self, node: torch.fx.Node, fake: torch.Tensor, source: Source | None = None,
-                 cls: type = torch.Tensor) -> None:
+    def __init__(
+        self, node: torch.fx.Node, fake: torch.Tensor, source: Source | None = None, cls: type = torch.Tensor
+    ) -> None:
         self.node = node
         self.fake = fake
         self.source = source
@@ -79,15 +228,34 @@ class TensorVariable(VariableTracker):
         if name in _BREAKING:
             unsupported(_BREAKING[name], f"Tensor.{name}()")
         method = getattr(torch.Tensor, name, None)
-        if method is None or name.startswith("__") and name not in _DUNDER_METHODS:
+        if method is None or (name.startswith("__") and name not in _DUNDER_METHODS):
             return super().call_method(tx, name, args, kwargs)
         if name in ("__len__", "__iter__", "__contains__", "__getitem__", "__setitem__"):
             return self._container_method(tx, name, args)
-        if name in ("size", "stride", "dim", "numel", "element_size", "storage_offset", "get_device", "is_contiguous",
-                    "is_floating_point", "is_complex", "ndimension", "nelement", "is_signed", "has_names",
-                    "is_pinned", "is_inference", "is_conj", "is_neg", "type", "is_shared") and not _moves(name, args):
+        if name in (
+            "size",
+            "stride",
+            "dim",
+            "numel",
+            "element_size",
+            "storage_offset",
+            "get_device",
+            "is_contiguous",
+            "is_floating_point",
+            "is_complex",
+            "ndimension",
+            "nelement",
+            "is_signed",
+            "has_names",
+            "is_pinned",
+            "is_inference",
+            "is_conj",
+            "is_neg",
+            "type",
+            "is_shared",
+        ) and not _moves(name, args):
             return self._fact_method(tx, name, args, kwargs)
-        if name == "new" or name == "to" and "torch.Tensor" == "":
+        if name == "new" or (name == "to" and "torch.Tensor" == ""):
             unsupported("unsupported-torch-call", f"Tensor.{name}()")
         return tx.output.call_method(tx, name, [self, *args], kwargs)
 
@@ -120,15 +288,20 @@ class TensorVariable(VariableTracker):
     def shape(self, tx: Translator) -> VariableTracker:
         """``tensor.shape``"""
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         items: list[VariableTracker] = []
         for axis, size in enumerate(self.fake.shape):
-            items.append(constant(size) if type(size) is int else
-                         tx.output.call_method(tx, "size", [self, constant(axis)], {}))
+            items.append(
+                constant(size)
+                if type(size) is int
+                else tx.output.call_method(tx, "size", [self, constant(axis)], {})
+            )
         return SequenceVariable(items, torch.Size)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
         from pydynamo.frontend.variables.objects import ClassVariable
+
         if name == "shape":
             return self.shape(tx)
         if name in _FACTS:
@@ -142,7 +315,17 @@ class TensorVariable(VariableTracker):
             return tx.output.call_method(tx, "detach", [self], {})
         if name == "__class__":
             return ClassVariable(self.cls, None)
-        if name in ("grad", "grad_fn", "_grad", "names", "output_nr", "_version", "_base", "__dict__", "_backward_hooks"):
+        if name in (
+            "grad",
+            "grad_fn",
+            "_grad",
+            "names",
+            "output_nr",
+            "_version",
+            "_base",
+            "__dict__",
+            "_backward_hooks",
+        ):
             return self._grad(tx) if name == "grad" else super().getattr(tx, name)
         if callable(getattr(torch.Tensor, name, None)):
             return MethodOfBuiltin(self, name)
@@ -165,10 +348,15 @@ class TensorVariable(VariableTracker):
         if self.fake.dim() == 0:
             tx.raise_error(TypeError, "len() of a 0-d tensor")
         size = self.fake.shape[0]
-        return constant(size) if type(size) is int else tx.output.call_method(tx, "size", [self, constant(0)], {})
+        return (
+            constant(size)
+            if type(size) is int
+            else tx.output.call_method(tx, "size", [self, constant(0)], {})
+        )
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.sequence import SequenceVariable
+
         if self.fake.dim() == 0:
             tx.raise_error(TypeError, "iteration over a 0-d tensor")
         if type(self.fake.shape[0]) is not int:
@@ -193,14 +381,56 @@ class TensorVariable(VariableTracker):
         return f"tensor {self.source.name}" if self.source is not None else f"tensor {self.node.name}"
 
 
-_DUNDER_METHODS = frozenset({
-    "__len__", "__iter__", "__contains__", "__getitem__", "__setitem__", "__add__", "__radd__", "__iadd__", "__sub__",
-    "__rsub__", "__isub__", "__mul__", "__rmul__", "__imul__", "__truediv__", "__rtruediv__", "__itruediv__",
-    "__floordiv__", "__rfloordiv__", "__mod__", "__rmod__", "__pow__", "__rpow__", "__matmul__", "__rmatmul__",
-    "__neg__", "__pos__", "__invert__", "__abs__", "__and__", "__or__", "__xor__", "__rand__", "__ror__", "__rxor__",
-    "__iand__", "__ior__", "__ixor__", "__lshift__", "__rshift__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__",
-    "__ge__",
-})
+_DUNDER_METHODS = frozenset(
+    {
+        "__len__",
+        "__iter__",
+        "__contains__",
+        "__getitem__",
+        "__setitem__",
+        "__add__",
+        "__radd__",
+        "__iadd__",
+        "__sub__",
+        "__rsub__",
+        "__isub__",
+        "__mul__",
+        "__rmul__",
+        "__imul__",
+        "__truediv__",
+        "__rtruediv__",
+        "__itruediv__",
+        "__floordiv__",
+        "__rfloordiv__",
+        "__mod__",
+        "__rmod__",
+        "__pow__",
+        "__rpow__",
+        "__matmul__",
+        "__rmatmul__",
+        "__neg__",
+        "__pos__",
+        "__invert__",
+        "__abs__",
+        "__and__",
+        "__or__",
+        "__xor__",
+        "__rand__",
+        "__ror__",
+        "__rxor__",
+        "__iand__",
+        "__ior__",
+        "__ixor__",
+        "__lshift__",
+        "__rshift__",
+        "__eq__",
+        "__ne__",
+        "__lt__",
+        "__le__",
+        "__gt__",
+        "__ge__",
+    }
+)
 
 
 def _moves(name: str, args: Args) -> bool:
@@ -262,16 +492,20 @@ class SymNumberVariable(VariableTracker):
         return f"the number {self.source.name}" if self.source is not None else f"the number {self.node.name}"
 
 
-def graph_binary(tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
-                 ) -> VariableTracker:
+def graph_binary(
+    tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
+) -> VariableTracker:
     """A binary operator or comparison with a tensor or symbol on one side."""
     return tx.output.call_function(tx, function, [left, right], {})
 
 
-def wrap_result(tx: Translator, value: Any, node: torch.fx.Node, known: dict[int, VariableTracker]) -> VariableTracker:
+def wrap_result(
+    tx: Translator, value: Any, node: torch.fx.Node, known: dict[int, VariableTracker]
+) -> VariableTracker:
     """What fake propagation gave, as a tracked value; a result that is an argument is that argument."""
     from pydynamo.frontend.variables.dicts import DictVariable
     from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
+
     if isinstance(value, torch.Tensor):
         if id(value) in known:
             return known[id(value)]
@@ -288,11 +522,16 @@ def wrap_result(tx: Translator, value: Any, node: torch.fx.Node, known: dict[int
     kind = type(value)
     if kind in (tuple, list, torch.Size) or is_namedtuple(kind):
         node.meta["example_value"] = value
-        items = [wrap_result(tx, part, tx.output.getitem_node(node, index, part), known)
-                 for index, part in enumerate(value)]
+        items = [
+            wrap_result(tx, part, tx.output.getitem_node(node, index, part), known)
+            for index, part in enumerate(value)
+        ]
         return SequenceVariable(items, kind)
     if kind is dict and all(isinstance(key, str) for key in value):
-        return DictVariable.from_pairs([
-            (constant(key), wrap_result(tx, part, tx.output.getitem_node(node, key, part), known))
-            for key, part in value.items()])
+        return DictVariable.from_pairs(
+            [
+                (constant(key), wrap_result(tx, part, tx.output.getitem_node(node, key, part), known))
+                for key, part in value.items()
+            ]
+        )
     unsupported("unsupported-torch-call", f"an operator that returns {kind.__name__}")

@@ -1,4 +1,5 @@
 """Functions and classes of torch: what is recorded, what is answered now, what breaks the graph."""
+
 from __future__ import annotations
 
 import functools
@@ -21,17 +22,59 @@ if TYPE_CHECKING:
 Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
 
 #: names in torch's function namespaces that must not be recorded
-_NEVER = frozenset({
-    "seed", "manual_seed", "initial_seed", "set_rng_state", "get_rng_state", "is_tensor", "is_storage", "from_numpy",
-    "frombuffer", "from_file", "set_default_dtype", "set_default_device", "set_printoptions", "compile", "load", "save",
-    "set_num_threads", "init_num_threads", "_assert", "cond", "vmap", "get_default_dtype", "can_cast",
-    "promote_types", "result_type", "is_grad_enabled", "is_inference_mode_enabled", "numel", "is_same_size",
-    "boolean_dispatch", "has_torch_function", "handle_torch_function", "assert_int_or_pair",
-    "typename", "unique", "unique_consecutive",
-})
+_NEVER = frozenset(
+    {
+        "seed",
+        "manual_seed",
+        "initial_seed",
+        "set_rng_state",
+        "get_rng_state",
+        "is_tensor",
+        "is_storage",
+        "from_numpy",
+        "frombuffer",
+        "from_file",
+        "set_default_dtype",
+        "set_default_device",
+        "set_printoptions",
+        "compile",
+        "load",
+        "save",
+        "set_num_threads",
+        "init_num_threads",
+        "_assert",
+        "cond",
+        "vmap",
+        "get_default_dtype",
+        "can_cast",
+        "promote_types",
+        "result_type",
+        "is_grad_enabled",
+        "is_inference_mode_enabled",
+        "numel",
+        "is_same_size",
+        "boolean_dispatch",
+        "has_torch_function",
+        "handle_torch_function",
+        "assert_int_or_pair",
+        "typename",
+        "unique",
+        "unique_consecutive",
+    }
+)
 _FOLDED = frozenset({"can_cast", "promote_types"})
-_BREAK = frozenset({"seed", "manual_seed", "initial_seed", "set_rng_state", "get_rng_state", "from_numpy", "frombuffer",
-                    "from_file"})
+_BREAK = frozenset(
+    {
+        "seed",
+        "manual_seed",
+        "initial_seed",
+        "set_rng_state",
+        "get_rng_state",
+        "from_numpy",
+        "frombuffer",
+        "from_file",
+    }
+)
 
 
 @functools.cache
@@ -45,26 +88,57 @@ def graph_functions() -> dict[Any, str]:
             kinds: tuple[type, ...] = (types.BuiltinFunctionType, types.BuiltinMethodType)
             if python:
                 kinds += (types.FunctionType,)
-            if isinstance(function, kinds) and name not in _NEVER and (
-                    not name.startswith("_") or not isinstance(function, types.FunctionType)):
+            if (
+                isinstance(function, kinds)
+                and name not in _NEVER
+                and (not name.startswith("_") or not isinstance(function, types.FunctionType))
+            ):
                 found[function] = name
+
     add(torch, [n for n in dir(torch) if hasattr(torch._C._VariableFunctions, n)], True)
     add(torch._C._VariableFunctions, dir(torch._C._VariableFunctions), False)
-    for extra in ("einsum", "split", "meshgrid", "norm", "tensordot", "cartesian_prod", "block_diag", "cdist",
-                  "chain_matmul", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "broadcast_shapes",
-                  "stft", "lu", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_ite"):
+    for extra in (
+        "einsum",
+        "split",
+        "meshgrid",
+        "norm",
+        "tensordot",
+        "cartesian_prod",
+        "block_diag",
+        "cdist",
+        "chain_matmul",
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "broadcast_tensors",
+        "broadcast_shapes",
+        "stft",
+        "lu",
+        "sym_int",
+        "sym_float",
+        "sym_max",
+        "sym_min",
+        "sym_not",
+        "sym_sqrt",
+        "sym_ite",
+    ):
         if hasattr(torch, extra):
             found[getattr(torch, extra)] = extra
     add(torch.nn.functional, [n for n in vars(torch.nn.functional) if n[0].islower()], True)
     for namespace in (torch._C._nn, torch._C._linalg, torch._C._fft, torch._C._special, torch._C._sparse):
         add(namespace, dir(namespace), False)
-    return {fn: name for fn, name in found.items() if getattr(fn, "__module__", "") not in (
-        "typing", "builtins", "torch._jit_internal", "torch.overrides", "importlib", "torch._VF")}
+    return {
+        fn: name
+        for fn, name in found.items()
+        if getattr(fn, "__module__", "")
+        not in ("typing", "builtins", "torch._jit_internal", "torch.overrides", "importlib", "torch._VF")
+    }
 
 
 @functools.cache
 def answered_functions() -> dict[Any, Handler]:
     """Functions that are answered while compiling."""
+
     def const(value: Any) -> Handler:
         return lambda tx, args, kwargs: constant(value)
 
@@ -72,34 +146,49 @@ def answered_functions() -> dict[Any, Handler]:
         return lambda tx, args, kwargs: fold(tx, function, args, kwargs)
 
     answers: dict[Any, Handler] = {
-        torch.is_tensor: _is_tensor, torch.is_grad_enabled: now(torch.is_grad_enabled),
+        torch.is_tensor: _is_tensor,
+        torch.is_grad_enabled: now(torch.is_grad_enabled),
         torch.is_inference_mode_enabled: now(torch.is_inference_mode_enabled),
-        torch.get_default_dtype: now(torch.get_default_dtype), torch.compiler.is_compiling: const(True),
-        torch.compiler.is_dynamo_compiling: const(True), torch.compiler.is_exporting: const(False),
-        torch.jit.is_scripting: const(False), torch.jit.is_tracing: const(False),
-        torch._C._get_tracing_state: const(None), torch.cuda.is_available: now(torch.cuda.is_available),
-        torch.overrides.has_torch_function: const(False), torch.overrides.has_torch_function_unary: const(False),
-        torch.overrides.has_torch_function_variadic: const(False), torch.numel: _numel,
-        torch.overrides.is_tensor_like: _is_tensor, torch.promote_types: now(torch.promote_types),
-        torch.can_cast: now(torch.can_cast), torch.is_autocast_enabled: now(torch.is_autocast_enabled),
-        torch.get_autocast_dtype: now(torch.get_autocast_dtype), torch._assert: _assert,
-        torch.result_type: _fact_of(torch.result_type), torch.is_same_size: _fact_of(torch.is_same_size),
+        torch.get_default_dtype: now(torch.get_default_dtype),
+        torch.compiler.is_compiling: const(True),
+        torch.compiler.is_dynamo_compiling: const(True),
+        torch.compiler.is_exporting: const(False),
+        torch.jit.is_scripting: const(False),
+        torch.jit.is_tracing: const(False),
+        torch._C._get_tracing_state: const(None),
+        torch.cuda.is_available: now(torch.cuda.is_available),
+        torch.overrides.has_torch_function: const(False),
+        torch.overrides.has_torch_function_unary: const(False),
+        torch.overrides.has_torch_function_variadic: const(False),
+        torch.numel: _numel,
+        torch.overrides.is_tensor_like: _is_tensor,
+        torch.promote_types: now(torch.promote_types),
+        torch.can_cast: now(torch.can_cast),
+        torch.is_autocast_enabled: now(torch.is_autocast_enabled),
+        torch.get_autocast_dtype: now(torch.get_autocast_dtype),
+        torch._assert: _assert,
+        torch.result_type: _fact_of(torch.result_type),
+        torch.is_same_size: _fact_of(torch.is_same_size),
         torch.broadcast_shapes: now(lambda *shapes: tuple(torch.broadcast_shapes(*shapes))),
         torch.get_default_device: now(torch.get_default_device),
         torch._C._functorch.peek_interpreter_stack: const(None),
-        torch._C._log_api_usage_once: const(None), torch._C._set_grad_enabled: _set_grad,
+        torch._C._log_api_usage_once: const(None),
+        torch._C._set_grad_enabled: _set_grad,
         torch.is_deterministic_algorithms_warn_only_enabled: now(
-            torch.is_deterministic_algorithms_warn_only_enabled),
+            torch.is_deterministic_algorithms_warn_only_enabled
+        ),
         torch.are_deterministic_algorithms_enabled: now(torch.are_deterministic_algorithms_enabled),
         torch.jit.isinstance: _jit_isinstance,
     }
     dynamo_is_compiling = getattr(torch._utils, "is_compiling", None)
     if dynamo_is_compiling is not None:
         answers[dynamo_is_compiling] = const(True)
-    from pydynamo import api
-    answers[api.is_compiling] = const(True)
-    answers[api.graph_break] = _graph_break
+    from pydynamo.frontend import markers
+
+    answers[markers.is_compiling] = const(True)
+    answers[markers.graph_break] = _graph_break
     import sys
+
     dynamo = sys.modules.get("torch._dynamo")
     if dynamo is not None:
         for name in ("graph_break",):
@@ -127,6 +216,7 @@ def _numel(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _fact_of(function: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return from_python(tx.output.propagate(lambda: function(*(a.realize().as_fake() for a in args))))
+
     return handler
 
 
@@ -138,6 +228,7 @@ def _assert(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _set_grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.contexts import set_grad_mode
+
     set_grad_mode(tx, bool(args[0].realize().as_constant()))
     return NONE
 
@@ -224,11 +315,13 @@ def construct_torch(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Va
     """``cls(...)`` for classes of torch; None if the class is not one of them."""
     from pydynamo.frontend.variables.contexts import context_class
     from pydynamo.frontend.variables.sequence import SequenceVariable
+
     context = context_class(tx, cls, args, kwargs)
     if context is not None:
         return context
     if cls is torch.Size:
         from pydynamo.frontend.operators import iterate
+
         return SequenceVariable(list(iterate(tx, args[0])) if args else [], torch.Size)
     if cls in (torch.device, torch.dtype):
         return fold(tx, cls, args, kwargs)
