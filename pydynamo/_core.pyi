@@ -37,6 +37,7 @@ class Instruction:
     target: Instruction | None
     exn_tab_entry: InstructionExnTabEntry | None
     argrepr: Any
+    _written: int
     def __new__(
         cls,
         opcode: int,
@@ -75,6 +76,7 @@ class InstructionExnTabEntry:
     depth: int
     """Follows the stack at `start` if disassembly made the entry; once assigned it counts as stated."""
     lasti: bool
+    _height: int | None
     def __new__(
         cls, start: Instruction, end: Instruction, target: Instruction, depth: int, lasti: bool
     ) -> Self: ...

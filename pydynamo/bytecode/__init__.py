@@ -85,6 +85,7 @@ from pydynamo.bytecode.tables import (
     encode_varint,
     parse_exception_table,
 )
+from pydynamo.bytecode.text import format, parse
 from pydynamo.errors import BytecodeError
 
 __all__ = [
@@ -126,6 +127,7 @@ __all__ = [
     "encode_exception_table_varint",
     "encode_varint",
     "explicit_super",
+    "format",
     "get_code_keys",
     "get_indexof",
     "inst_has_op_bits",
@@ -133,6 +135,7 @@ __all__ = [
     "is_generator",
     "livevars_analysis",
     "overwrite_instruction",
+    "parse",
     "parse_exception_table",
     "propagate_line_nums",
     "remove_binary_store_slice",

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from pydynamo._core import Instruction, _NotProvided, cleaned_instructions, create_instruction
 from pydynamo.bytecode.create import create_binary_subscr, create_jump_absolute
+from pydynamo.bytecode.kinds import CONST, POOLED
 
 _CODE_KEYS: Final = (
     "co_argcount",
@@ -36,7 +37,6 @@ _CODE_KEYS: Final = (
     "co_cellvars",
 )
 _CO_GENERATOR: Final = 0x20
-_POOLED: Final = frozenset([*dis.haslocal, *dis.hasname, *dis.hasfree, *dis.hasconst])
 _FUSED: Final = {
     "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
     "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST_BORROW", "LOAD_FAST_BORROW"),
@@ -95,7 +95,7 @@ def clear_instruction_args(instructions: list[Instruction]) -> None:
     object.
     """
     for inst in instructions:
-        if inst.argval is not _NotProvided and inst.opcode in _POOLED and inst.opname not in _WITH_BITS:
+        if inst.argval is not _NotProvided and inst.opcode in POOLED and inst.opname not in _WITH_BITS:
             inst.arg = None
 
 
@@ -181,7 +181,7 @@ def bytecode_from_template(
         if inst.opname.startswith("LOAD_FAST_BORROW"):
             # Borrowing was proved for the template's own code only.
             inst.opname = "LOAD_FAST"
-        if isinstance(inst.argval, str) and inst.opcode in _POOLED and inst.opcode not in dis.hasconst:
+        if isinstance(inst.argval, str) and inst.opcode in POOLED and inst.opcode not in CONST:
             inst.argval = renamed.get(inst.argval, inst.argval)
     clear_instruction_args(insts)
     return _without_returns(insts) if noreturn else insts

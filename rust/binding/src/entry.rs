@@ -174,6 +174,17 @@ impl InstructionExnTabEntry {
         self.lasti = value;
     }
 
+    /// How far `depth` lies below the stack at `start`, if it follows the stack.
+    #[getter]
+    fn _height(&self) -> Option<u32> {
+        self.height
+    }
+
+    #[setter]
+    fn set__height(&mut self, value: Option<u32>) {
+        self.height = value;
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         let [start, end, target] =
             self.ends().map(|o| o.map_or_else(|| "None".to_owned(), |o| short_of(o.bind(py))));

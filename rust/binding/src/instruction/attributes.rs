@@ -5,6 +5,7 @@ use crate::entry::InstructionExnTabEntry;
 use crate::errors;
 use crate::state::{Operand, is_not_provided, state};
 use pydynamo_assembler::ErrorKind;
+use pydynamo_assembler::inst::Written;
 use pydynamo_assembler::location::{Location, OptI32};
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::version::Version;
@@ -28,7 +29,7 @@ struct Property {
     set: Set,
 }
 
-static PROPERTIES: [Property; 8] = [
+static PROPERTIES: [Property; 9] = [
     Property {
         name: c"opcode",
         doc: c"CPython's number; `opname` follows it.",
@@ -57,6 +58,12 @@ static PROPERTIES: [Property; 8] = [
     },
     Property { name: c"positions", doc: c"dis.Positions, or None.", get: get_positions, set: set_positions },
     Property { name: c"argrepr", doc: c"The operand as text.", get: get_argrepr, set: set_argrepr },
+    Property {
+        name: c"_written",
+        doc: c"How CPython wrote it where that is not the shortest form: EXTENDED_ARG prefixes.",
+        get: get_written,
+        set: set_written,
+    },
 ];
 
 unsafe extern "C" fn get_trampoline(object: Obj, closure: *mut c_void) -> Obj {
@@ -471,6 +478,20 @@ pub fn set_argrepr(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> {
         let new = if value.is_none() { ptr::null_mut() } else { value.clone().into_ptr() };
         ffi::Py_XDECREF(std::mem::replace(&mut this.argrepr, new));
     }
+    Ok(())
+}
+
+fn get_written<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'py>> {
+    let bits = this.written.prefixes();
+    Ok(bits.into_pyobject(py)?.into_any())
+}
+
+fn set_written(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> {
+    let bits = operand_of(value, "_written")?;
+    if bits > 3 {
+        return Err(PyValueError::new_err("_written must be from 0 to 3"));
+    }
+    this.written = Written::with_prefixes(bits);
     Ok(())
 }
 
