@@ -6,7 +6,7 @@ use crate::list;
 use crate::lower::{self, Failure, Pools};
 use crate::pipeline;
 use crate::pools::{ConstPool, NamePool};
-use crate::spec::{KEYS, Spec};
+use crate::spec::Spec;
 use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Program, RawCode};
 use pydynamo_assembler::op::Op;
@@ -14,7 +14,7 @@ use pydynamo_assembler::tables::OpFlags;
 use pydynamo_assembler::{disasm, shape};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFrozenSet, PyList, PyTuple};
 use std::convert::Infallible;
 
 /// What `argval` reads where no operand value was given.
@@ -136,8 +136,9 @@ fn options_of<'py>(view: &CodeView<'py>, spec: &Spec<'py>) -> PyResult<Bound<'py
         spec.cellvars.clone().into_any(),
     ];
     let dict = PyDict::new(py);
-    for (key, value) in KEYS.iter().zip(values) {
-        dict.set_item(PyString::intern(py, key), value)?;
+    for (key, value) in state().keys.iter().zip(values) {
+        // SAFETY: keys live for ever.
+        dict.set_item(unsafe { Borrowed::from_ptr(py, *key) }, value)?;
     }
     Ok(dict)
 }

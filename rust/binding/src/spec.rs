@@ -169,7 +169,13 @@ impl<'py> Spec<'py> {
     /// `KeyError`, `TypeError` or `ValueError` for a missing, ill-typed or impossible value.
     pub fn of_options(options: &Bound<'py, PyDict>) -> PyResult<Self> {
         let get = |key: &str| -> PyResult<Bound<'py, PyAny>> {
-            options.get_item(pyo3::types::PyString::intern(options.py(), key))?.ok_or_else(|| {
+            let interned = KEYS.iter().position(|known| *known == key).map(|i| state().keys[i]);
+            let found = match interned {
+                // SAFETY: keys live for ever.
+                Some(interned) => options.get_item(unsafe { Borrowed::from_ptr(options.py(), interned) })?,
+                None => options.get_item(key)?,
+            };
+            found.ok_or_else(|| {
                 PyKeyError::new_err(format!(
                     "code_options lacks {key:?}: start from a code object's, see get_code_keys()"
                 ))

@@ -1,6 +1,7 @@
 //! What is looked up once when the module is imported: the running version's tables, interned names, code layout.
 use crate::capi::Obj;
 use crate::layout::Layout;
+use crate::spec::KEYS;
 use pydynamo_assembler::tables::{self, OpFlags, Tables};
 use pydynamo_assembler::version::Version;
 use pyo3::exceptions::PyImportError;
@@ -53,6 +54,8 @@ pub struct State {
     pub instruction_type: *mut ffi::PyTypeObject,
     /// The value of `argval` where none was given, owned for ever.
     pub not_provided: Obj,
+    /// [`KEYS`], interned and owned for ever.
+    pub keys: [Obj; KEYS.len()],
     /// Interned attribute names that `Instruction.__setattr__` handles itself.
     pub str_opname: Obj,
     pub str_target: Obj,
@@ -139,6 +142,7 @@ pub fn init(py: Python<'_>, not_provided: Obj) -> PyResult<()> {
         name_shifts,
         instruction_type,
         not_provided,
+        keys: KEYS.map(|key| interned(py, key)),
         str_opname: interned(py, "opname"),
         str_target: interned(py, "target"),
         str_exn_tab_entry: interned(py, "exn_tab_entry"),
