@@ -145,6 +145,45 @@ def inst_has_op_bits(name: str, /) -> bool:
 def instruction_size(inst: Instruction, /) -> int:
     """Bytes that an instruction takes in `co_code`, without EXTENDED_ARG prefixes."""
 
+def instrument_lines(
+    code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True
+) -> CodeType:
+    """A code object that calls `callable(line)` whenever it comes to another source line.
+
+    Raises `TypeError` if `callable` is not callable, `BytecodeError` for a code object that is damaged.
+    """
+
+def instrument_blocks(
+    code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True
+) -> CodeType:
+    """A code object that calls `callable(number)` whenever it comes to a basic block; blocks are counted from 0.
+
+    Raises `TypeError` if `callable` is not callable, `BytecodeError` for a code object that is damaged.
+    """
+
+def shuffled(
+    code: CodeType, /, seed: int, *, nops: int = 3, every: int = 4, cut: int = 8, verify: bool = True
+) -> CodeType:
+    """A code object that does the same but looks different: NOPs strewn in, blocks laid out in another order. For
+    tests of whatever reads or runs bytecode.
+
+    Before about every `every`-th instruction up to `nops` NOPs are put (0: none); about every `cut`-th instruction begins
+    a piece that may be moved (0: none moves). The same `seed` gives the same result.
+    """
+
+def swept(
+    code: CodeType,
+    /,
+    *,
+    unreachable: bool = True,
+    pointless_jumps: bool = True,
+    dead_stores: bool = False,
+    verify: bool = True,
+) -> CodeType:
+    """A code object without what it does not need: code that control cannot reach, jumps to the next instruction and, if
+    asked for, stores to locals that nobody reads (which debuggers, `locals()` and finalizers may notice).
+    """
+
 def stacksize_analysis(instructions: list[Instruction], /) -> int:
     """The stack size that a list of instructions needs.
 

@@ -27,7 +27,7 @@ static PROGRAM: GilCell<Program> = GilCell::new(Program { insts: Vec::new(), reg
 const KEPT_INSTRUCTIONS: usize = 1 << 16;
 
 /// Runs `body` with an empty program.
-fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
+pub fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
     // SAFETY: the GIL is held; the program is taken out, so that a call from within `body` finds another.
     let mut program = unsafe { std::mem::take(PROGRAM.get()) };
     let result = body(&mut program);
@@ -38,7 +38,7 @@ fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
     result
 }
 
-fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
+pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
     let layout = &state().layout;
     let raw = RawCode {
         code: view.code_bytes(),

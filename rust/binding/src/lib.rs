@@ -8,6 +8,7 @@
 //! | `lower`, `regions`, `pools`, `foreign` | list of instructions → program and pools |
 //! | `spec` | all of a code object but its instructions |
 //! | `pipeline` | program → verified code object |
+//! | `native` | transformations that never leave the core |
 //! | `api`, `errors` | what Python calls, and what it gets when that fails |
 #![allow(missing_docs)]
 mod api;
@@ -19,6 +20,7 @@ mod instruction;
 mod layout;
 mod list;
 mod lower;
+mod native;
 mod pipeline;
 mod pools;
 mod regions;
@@ -30,5 +32,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     api::register(module)?;
-    pydynamo_runtime::register(module)
+    native::register(module)?;
+    pydynamo_runtime::register(module)?;
+    // A list of everything, private names included, says nothing; the stub is where one looks.
+    module.delattr("__all__")
 }

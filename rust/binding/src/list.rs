@@ -5,7 +5,7 @@ use crate::instruction::{self, Flags, Instruction, Parts};
 use crate::layout::CodeView;
 use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Program, RegionDepth};
-use pydynamo_assembler::inst::NO_INDEX;
+use pydynamo_assembler::inst::{Inst, NO_INDEX};
 use pydynamo_assembler::layout::Layout;
 use pydynamo_assembler::shape;
 use pyo3::ffi;
@@ -82,7 +82,11 @@ pub fn of_program<'py>(view: &CodeView<'py>, program: &Program) -> PyResult<Boun
         let item = |index: u32| *items.add(index as usize);
         for (i, inst) in program.insts.iter().enumerate() {
             if inst.target != NO_INDEX {
-                (*item(i as u32).cast::<Instruction>()).set_target(Some(item(inst.target)));
+                let (this, target) = (item(i as u32).cast::<Instruction>(), item(inst.target));
+                (*this).set_target(Some(target));
+                let end = starts.end((*this).offset().unwrap_or(0), inst);
+                let target_offset = (*target.cast::<Instruction>()).offset().unwrap_or(0);
+                (*this).arg = end.abs_diff(starts.first_unit(inst.target, target_offset, program));
             }
         }
         if !extents.is_empty() {
@@ -152,7 +156,7 @@ impl Starts {
     }
 
     /// Units of an instruction whose operand is known.
-    fn size(&self, inst: &pydynamo_assembler::inst::Inst) -> u32 {
+    fn size(&self, inst: &Inst) -> u32 {
         1 + self.shapes[inst.opcode as usize].caches()
             + shape::prefixes(inst.arg).max(inst.written.prefixes())
     }
@@ -162,8 +166,22 @@ impl Starts {
         self.layout.as_ref().map_or(sum, |layout| layout.start(index as u32))
     }
 
+    /// The unit behind an instruction whose opcode is at `offset`.
+    fn end(&self, offset: u32, inst: &Inst) -> u32 {
+        offset / 2 + 1 + self.shapes[inst.opcode as usize].caches()
+    }
+
+    /// The first unit, be it a prefix, of an instruction whose opcode is at `offset`.
+    fn first_unit(&self, index: u32, offset: u32, program: &Program) -> u32 {
+        let inst = &program.insts[index as usize];
+        match &self.layout {
+            Some(layout) => layout.start(index),
+            None => offset / 2 - shape::prefixes(inst.arg).max(inst.written.prefixes()),
+        }
+    }
+
     /// The byte offset of its opcode, behind prefixes, as `dis` counts.
-    fn opcode_offset(&self, index: usize, start: u32, inst: &pydynamo_assembler::inst::Inst) -> u32 {
+    fn opcode_offset(&self, index: usize, start: u32, inst: &Inst) -> u32 {
         let size = match &self.layout {
             Some(layout) => layout.size(index as u32),
             None => self.size(inst),

@@ -257,12 +257,7 @@ fn set_opname(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> {
 }
 
 fn get_arg<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'py>> {
-    let arg = if this.operand() == Operand::Jump && !this.flags.has(Flags::ARG_NEWER) {
-        this.distance()
-    } else {
-        this.arg()
-    };
-    Ok(match arg {
+    Ok(match this.arg() {
         None => py.None().into_bound(py),
         Some(arg) => arg.into_pyobject(py)?.into_any(),
     })

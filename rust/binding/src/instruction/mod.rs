@@ -12,7 +12,6 @@ use crate::capi::{self, GilCell, Obj};
 use crate::state::{Operand, state};
 use pydynamo_assembler::inst::Written;
 use pydynamo_assembler::location::Location;
-use pydynamo_assembler::shape;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -309,19 +308,10 @@ impl Instruction {
         (self.offset != NO_OFFSET).then_some(self.offset)
     }
 
-    /// Units from the end of this jump to its target, if both were laid out.
-    pub fn distance(&self) -> Option<u32> {
-        let shapes = shape::of(state().version);
-        let target = Self::from_object(self.target()?)?;
-        let end = self.offset()? / 2 + 1 + shapes[self.opcode as usize].caches();
-        let prefixes = shape::prefixes(target.arg().unwrap_or(0)).max(target.written.prefixes());
-        Some(end.abs_diff(target.offset()? / 2 - prefixes.min(target.offset()? / 2)))
-    }
-
     /// Takes note of where assembly put the instruction and of its operand there (if it is the same instruction there).
     pub fn was_assembled(&mut self, offset: u32, opcode: u8, arg: u32) {
         self.offset = offset;
-        if opcode == self.opcode && !self.flags.has(Flags::PAIR) && self.operand() != Operand::Jump {
+        if opcode == self.opcode && !self.flags.has(Flags::PAIR) {
             self.arg = arg;
             if state().has_arg[opcode as usize] {
                 self.flags.set(Flags::HAS_ARG, true);

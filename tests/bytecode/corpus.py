@@ -1,0 +1,59 @@
+"""Code objects and programs that the assembler's tests share."""
+
+from __future__ import annotations
+
+import functools
+import sysconfig
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+MODULES = """abc argparse ast asyncio/base_events asyncio/tasks bdb bisect collections/__init__ contextlib copy csv
+    dataclasses decimal difflib enum fractions functools heapq inspect io json/decoder locale optparse pprint queue random
+    re/_parser statistics string subprocess tarfile tempfile textwrap threading tokenize traceback typing unittest/mock
+    uuid zipfile/__init__""".split()
+
+
+def nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object and all below it."""
+    todo = [code]
+    while todo:
+        current = todo.pop()
+        yield current
+        todo += [const for const in current.co_consts if isinstance(const, types.CodeType)]
+
+
+@functools.cache
+def code_objects() -> tuple[types.CodeType, ...]:
+    """Those of some forty standard library modules that use about everything the language has."""
+    library = Path(sysconfig.get_path("stdlib"))
+    found: list[types.CodeType] = []
+    for module in MODULES:
+        path = library / f"{module}.py"
+        if path.exists():
+            found += nested(compile(path.read_bytes(), str(path), "exec"))
+    assert len(found) > 1000
+    return tuple(found)
+
+
+def describe(code: types.CodeType) -> str:
+    """For messages: where a code object is from."""
+    return f"{code.co_filename}:{code.co_firstlineno} {code.co_qualname}"
+
+
+SAME = (
+    "co_code co_linetable co_exceptiontable co_consts co_names co_varnames co_cellvars co_freevars co_flags co_argcount "
+    "co_posonlyargcount co_kwonlyargcount co_nlocals co_filename co_name co_qualname co_firstlineno"
+).split()
+
+
+def difference(old: types.CodeType, new: types.CodeType) -> str:
+    """The first attribute in which two code objects differ; empty if there is none and the new stack is
+    enough.
+    """
+    for name in SAME:
+        if getattr(old, name) != getattr(new, name):
+            return f"{describe(old)}: {name}: {getattr(old, name)!r} != {getattr(new, name)!r}"
+    if new.co_stacksize > old.co_stacksize:
+        return f"{describe(old)}: co_stacksize {old.co_stacksize} became {new.co_stacksize}"
+    return ""

@@ -1,0 +1,87 @@
+"""Unedited code comes out as it went in."""
+
+import pytest
+
+from pydynamo import bytecode
+from tests.bytecode.corpus import code_objects, difference
+
+
+def nothing(instructions, code_options):
+    pass
+
+
+def reassemble(code):
+    options = bytecode.code_options(code)
+    return bytecode.clean_and_assemble_instructions(
+        bytecode.cleaned_instructions(code), bytecode.get_code_keys(), options
+    )[1]
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        bytecode.roundtrip,
+        lambda code: bytecode.transform_code_object(code, nothing),
+        reassemble,
+    ],
+    ids=["roundtrip", "transform", "clean-and-assemble"],
+)
+def test_code_is_byte_identical(way):
+    differences = [text for code in code_objects() if (text := difference(code, way(code)))]
+    assert not differences, f"{len(differences)} of {len(code_objects())}, first: {differences[0]}"
+
+
+def test_hidden_locals_of_inlined_comprehensions_stay_hidden():
+    source = """
+x = 1
+class A:
+    x = 2
+    squares = [x * x for x in (1, 2)]
+    seen = sorted(locals())
+    x = 3
+"""
+    expected, found = {}, {}
+    code = compile(source, "<test>", "exec")
+    exec(code, expected)
+    body = next(const for const in code.co_consts if hasattr(const, "co_code"))
+    again = code.replace(
+        co_consts=tuple(bytecode.roundtrip(body) if const is body else const for const in code.co_consts)
+    )
+    exec(bytecode.roundtrip(again), found)
+    assert found["A"].seen == expected["A"].seen
+    assert found["A"].squares == [1, 4]
+    assert found["A"].x == 3
+
+
+def test_the_input_never_changes():
+    for code in code_objects()[:200]:
+        before = [
+            (name, getattr(code, name))
+            for name in dir(code)
+            if name.startswith("co_") and name != "co_lnotab"
+        ]
+        bytecode.roundtrip(code)
+        for name, value in before:
+            if not callable(value):
+                assert getattr(code, name) == value
+
+
+def test_offsets_positions_and_operands_agree_with_dis():
+    import dis
+
+    for code in code_objects()[:400]:
+        ours = bytecode.cleaned_instructions(code)
+        theirs = [inst for inst in dis.get_instructions(code) if inst.opname != "EXTENDED_ARG"]
+        assert len(ours) == len(theirs)
+        for mine, dis_inst in zip(ours, theirs):
+            assert (mine.opname, mine.opcode, mine.offset, mine.arg) == (
+                dis_inst.opname,
+                dis_inst.opcode,
+                dis_inst.offset,
+                dis_inst.arg,
+            )
+            assert (mine.positions or (None,) * 4) == dis_inst.positions
+            if dis_inst.opcode in bytecode.JUMP_OPCODES:
+                assert mine.target.offset == dis_inst.argval or mine.target.arg > 255
+            elif isinstance(dis_inst.argval, (str, tuple)) and dis_inst.opname != "KW_NAMES":
+                assert mine.argval == dis_inst.argval or dis_inst.opname == "FORMAT_VALUE"
