@@ -8,10 +8,12 @@ import types
 from collections.abc import Iterator
 from pathlib import Path
 
-MODULES = """abc argparse ast asyncio/base_events asyncio/tasks bdb bisect collections/__init__ contextlib copy csv
-    dataclasses decimal difflib enum fractions functools heapq inspect io json/decoder locale optparse pprint queue random
-    re/_parser statistics string subprocess tarfile tempfile textwrap threading tokenize traceback typing unittest/mock
-    uuid zipfile/__init__""".split()
+MODULES = """
+    abc argparse ast asyncio/base_events asyncio/tasks bdb bisect collections/__init__ contextlib
+    copy csv dataclasses decimal difflib enum fractions functools heapq inspect io json/decoder
+    locale optparse pprint queue random re/_parser statistics string subprocess tarfile tempfile
+    textwrap threading tokenize traceback typing unittest/mock uuid zipfile/__init__
+""".split()
 
 
 def nested(code: types.CodeType) -> Iterator[types.CodeType]:
@@ -42,8 +44,9 @@ def describe(code: types.CodeType) -> str:
 
 
 SAME = (
-    "co_code co_linetable co_exceptiontable co_consts co_names co_varnames co_cellvars co_freevars co_flags co_argcount "
-    "co_posonlyargcount co_kwonlyargcount co_nlocals co_filename co_name co_qualname co_firstlineno"
+    "co_code co_linetable co_exceptiontable co_consts co_names co_varnames co_cellvars co_freevars co_flags "
+    "co_argcount co_posonlyargcount co_kwonlyargcount co_nlocals co_filename co_name co_qualname "
+    "co_firstlineno"
 ).split()
 
 

@@ -180,8 +180,8 @@ impl InstructionExnTabEntry {
         self.height
     }
 
-    #[setter]
-    fn set__height(&mut self, value: Option<u32>) {
+    #[setter(_height)]
+    fn set_height(&mut self, value: Option<u32>) {
         self.height = value;
     }
 

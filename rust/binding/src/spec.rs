@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyTuple};
+use std::collections::HashMap;
 
 const CO_VARARGS: i32 = 0x04;
 const CO_VARKEYWORDS: i32 = 0x08;
@@ -60,31 +61,17 @@ impl<'py> Locals<'py> {
     /// What each slot's name vouches for.
     pub fn trusted(&self, trust: &mut Vec<Trust>) {
         trust.clear();
-        // SAFETY: names are exact `str` objects that the spec keeps alive.
-        trust.extend(self.names.iter().map(|name| unsafe { trust_of(*name) }));
+        trust.extend(self.names.iter().map(|name| trust_of(*name)));
     }
 }
 
 /// What a name vouches for.
-///
-/// # Safety
-/// `name` is a live `str`.
-unsafe fn trust_of(name: Obj) -> Trust {
-    let mut len = 0;
-    // SAFETY: a `str`; the text belongs to it and is only looked at here.
-    unsafe {
-        let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
-        if text.is_null() {
-            // A name with surrogates is nobody's.
-            ffi::PyErr_Clear();
-            return Trust::None;
-        }
-        let text = std::slice::from_raw_parts(text.cast::<u8>(), len as usize);
-        if !matches!(text.first(), Some(b'.' | b'_' | b'f')) {
-            return Trust::None;
-        }
-        std::str::from_utf8(text).map_or(Trust::None, |text| Trust::of_name(text, state().version))
+fn trust_of(name: Obj) -> Trust {
+    let text = text_of(name);
+    if !matches!(text.first(), Some(b'.' | b'_')) {
+        return Trust::None;
     }
+    std::str::from_utf8(text).map_or(Trust::None, |text| Trust::of_name(text, state().version))
 }
 
 /// A code object without its instructions.
@@ -282,15 +269,16 @@ impl<'py> Spec<'py> {
         let items = |tuple: &Bound<'py, PyTuple>| unsafe { capi::tuple_items(tuple.as_ptr()).to_vec() };
         let mut names = items(&self.varnames);
         let mut kinds: Vec<_> = (0..names.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
-        for cell in items(&self.cellvars) {
-            // As CPython does it: only arguments share their slot with a cell.
-            if let Some(i) =
-                names[..arguments.min(names.len())].iter().position(|name| same_text(*name, cell))
-            {
-                kinds[i] = LocalKind::Cell { arg: true };
-            } else {
-                names.push(cell);
-                kinds.push(LocalKind::Cell { arg: false });
+        if !self.cellvars.is_empty() {
+            // As CPython does it: a cell that is also a local shares its slot.
+            let places: HashMap<&[u8], usize> = (0..names.len()).map(|i| (text_of(names[i]), i)).collect();
+            for cell in items(&self.cellvars) {
+                if let Some(i) = places.get(text_of(cell)) {
+                    kinds[*i] = LocalKind::Cell { arg: *i < arguments };
+                } else {
+                    names.push(cell);
+                    kinds.push(LocalKind::Cell { arg: false });
+                }
             }
         }
         let free = items(&self.freevars);
@@ -380,6 +368,20 @@ impl<'py> Spec<'py> {
     }
 }
 
+/// A name's UTF-8 text; empty for one with surrogates, which no identifier has.
+fn text_of<'a>(name: Obj) -> &'a [u8] {
+    let mut len = 0;
+    // SAFETY: a `str` that the caller keeps alive; its text lives as long.
+    unsafe {
+        let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
+        if text.is_null() {
+            ffi::PyErr_Clear();
+            return &[];
+        }
+        std::slice::from_raw_parts(text.cast::<u8>(), len as usize)
+    }
+}
+
 fn same_text(a: Obj, b: Obj) -> bool {
     // SAFETY: both are exact `str` objects, for which comparison cannot fail.
     a == b || unsafe { ffi::PyUnicode_Compare(a, b) == 0 }
@@ -405,9 +407,8 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
         return NO_INDEX;
     }
     // SAFETY: the tuple is alive and so are its items, which are exact `str`.
-    let found = unsafe {
-        capi::tuple_items(names.as_ptr()).iter().position(|name| trust_of(*name) == Trust::Set)
-    };
+    let found =
+        unsafe { capi::tuple_items(names.as_ptr()).iter().position(|name| trust_of(*name) == Trust::Set) };
     found.map_or(NO_INDEX, |index| index as u32)
 }
 

@@ -302,6 +302,9 @@ pub fn get_argval<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'p
                 None => not_provided(),
             })
         }
+        (Operand::Plain, Some(arg)) if state().tables.op(this.opcode) == Op::LOAD_COMMON_CONSTANT => {
+            common_constant(py, arg)
+        }
         (Operand::Plain | Operand::Illegal, Some(arg)) => Ok(arg.into_pyobject(py)?.into_any()),
         (Operand::Compare, Some(arg)) => Ok(match compare_name(arg) {
             Some(name) => PyString::intern(py, name).into_any(),
@@ -309,6 +312,16 @@ pub fn get_argval<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'p
         }),
         (_, None) => Ok(py.None().into_bound(py)),
         (_, Some(_)) => Ok(not_provided()),
+    }
+}
+
+/// What LOAD_COMMON_CONSTANT loads, as `dis` shows it.
+fn common_constant(py: Python<'_>, arg: u32) -> PyResult<Value<'_>> {
+    static CONSTANTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let constants = CONSTANTS.import(py, "opcode", "_common_constants")?;
+    match constants.get_item(arg) {
+        Ok(constant) => Ok(constant),
+        Err(_) => Ok(arg.into_pyobject(py)?.into_any()),
     }
 }
 
