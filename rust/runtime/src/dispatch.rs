@@ -4,19 +4,45 @@ use crate::cache::{CacheEntry, CodeCache, lock};
 use crate::code_shape::CodeShape;
 use crate::errors::pydynamo_error;
 use crate::guard::Inputs;
+use crate::hook::Suspended;
 use crate::shim;
-use pyo3::exceptions::PyRecursionError;
+use crate::twin::twin;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// An entry, and the callable that runs its target for one wrapper.
 struct Ready {
     entry: Py<CacheEntry>,
     callable: Py<PyAny>,
+    /// The target where it is a code object, else NULL; alive as long as the entry.
+    code: AtomicPtr<PyObject>,
+}
+
+impl Ready {
+    /// Calls the target; its own frame is not offered to interceptions, because it is compiled already.
+    ///
+    /// # Safety
+    /// A valid vectorcall; the GIL is held and `self` alive to the end of the call.
+    #[inline]
+    unsafe fn call(
+        &self,
+        args: *const *mut PyObject,
+        nargsf: usize,
+        kwnames: *mut PyObject,
+    ) -> *mut PyObject {
+        // SAFETY: by the caller's word.
+        unsafe {
+            let code = self.code.load(Ordering::Relaxed);
+            if !code.is_null() {
+                shim::pydynamo_hook_skip_next(code);
+            }
+            shim::pydynamo_bounded_vectorcall(self.callable.as_ptr(), args, nargsf, kwnames)
+        }
+    }
 }
 
 /// A wrapper's own view of its cache: most recently used first, so that wrappers that share a cache do not disturb each other.
@@ -108,22 +134,17 @@ impl State {
         // SAFETY (whole function): a valid vectorcall by the caller's word, passed on as it is; the callables are alive
         // during their calls, because `found` or this state holds them.
         unsafe {
-            if shim::pydynamo_stack_is_low() != 0 {
-                PyRecursionError::new_err("maximum recursion depth exceeded: the C stack is nearly used up")
-                    .restore(py);
-                return ptr::null_mut();
-            }
             let original = self.function.as_ptr();
             let code_is_replaced =
                 (*original.cast::<ffi::PyFunctionObject>()).func_code != self.code.as_ptr();
             if self.is_disabled() || code_is_replaced {
-                return ffi::PyObject_Vectorcall(original, args, nargsf, kwnames);
+                return shim::pydynamo_bounded_vectorcall(original, args, nargsf, kwnames);
             }
             let nargs = ffi::PyVectorcall_NARGS(nargsf) as usize;
             if kwnames.is_null() && self.shape.binds_directly(nargs) {
                 let inputs = Inputs { slots: args, slot_count: nargs, function: original };
                 if let Some(found) = self.find(py, inputs) {
-                    return ffi::PyObject_Vectorcall(found.callable.as_ptr(), args, nargsf, kwnames);
+                    return found.call(args, nargsf, kwnames);
                 }
                 return self.miss(py, callable, Call { args, nargs, kwnames });
             }
@@ -142,7 +163,7 @@ impl State {
             let original = self.function.as_ptr();
             let Some(bound) = bind(&self.shape, original, call) else {
                 // The function itself says what is wrong with the arguments.
-                return ffi::PyObject_Vectorcall(original, call.args, call.nargs, call.kwnames);
+                return shim::pydynamo_bounded_vectorcall(original, call.args, call.nargs, call.kwnames);
             };
             let BoundArguments { slots, rearranged, .. } = &bound;
             let inputs = Inputs { slots: slots.as_ptr(), slot_count: slots.len(), function: original };
@@ -152,16 +173,11 @@ impl State {
             };
             if !rearranged {
                 drop(bound);
-                return ffi::PyObject_Vectorcall(
-                    found.callable.as_ptr(),
-                    call.args,
-                    call.nargs,
-                    call.kwnames,
-                );
+                return found.call(call.args, call.nargs, call.kwnames);
             }
             let Some(rebuilt) = RebuiltCall::new(&self.shape, slots) else { return ptr::null_mut() };
             let call = rebuilt.call();
-            ffi::PyObject_Vectorcall(found.callable.as_ptr(), call.args, call.nargs, call.kwnames)
+            found.call(call.args, call.nargs, call.kwnames)
         }
     }
 
@@ -233,10 +249,14 @@ impl State {
                 Some(ready) => fresh.push(Arc::clone(ready)),
                 None if !self.is_own_code(py, entry) => {}
                 None => {
-                    if let Ok(callable) = self.callable(py, entry.get().target.bind(py)) {
+                    let target = entry.get().target.bind(py);
+                    if let Ok(callable) = self.callable(py, target) {
+                        let code =
+                            if target.is_instance_of::<PyCode>() { target.as_ptr() } else { ptr::null_mut() };
                         fresh.push(Arc::new(Ready {
                             entry: entry.clone_ref(py),
                             callable: callable.unbind(),
+                            code: AtomicPtr::new(code),
                         }));
                     }
                 }
@@ -274,19 +294,7 @@ impl State {
     fn callable<'py>(&self, py: Python<'py>, target: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(code) = target.cast::<PyCode>() else { return Ok(target.clone()) };
         self.shape.check_replacement(py, &CodeShape::of(code)?)?;
-        let original = self.function.bind(py);
-        let get = |name: &str| original.getattr(name);
-        let function = original.get_type().call1((
-            code,
-            get("__globals__")?,
-            get("__name__")?,
-            get("__defaults__")?,
-            get("__closure__")?,
-        ))?;
-        for name in ["__kwdefaults__", "__qualname__", "__module__"] {
-            function.setattr(name, get(name)?)?;
-        }
-        Ok(function)
+        twin(self.function.bind(py).as_any(), code)
     }
 
     /// Asks `on_miss` what to run, and runs it.
@@ -300,7 +308,9 @@ impl State {
         match unsafe { self.decide(py, callable, call) } {
             Ok(chosen) => {
                 // SAFETY: as above; `chosen` is alive to the end of its call.
-                unsafe { ffi::PyObject_Vectorcall(chosen.as_ptr(), call.args, call.nargs, call.kwnames) }
+                unsafe {
+                    shim::pydynamo_bounded_vectorcall(chosen.as_ptr(), call.args, call.nargs, call.kwnames)
+                }
             }
             Err(error) => {
                 error.restore(py);
@@ -328,7 +338,10 @@ impl State {
             }
             (args, kwargs, Bound::from_borrowed_ptr(py, callable))
         };
-        let chosen = self.on_miss.bind(py).call1((wrapper, args, kwargs))?;
+        let chosen = {
+            let _suspended = Suspended::new(py);
+            self.on_miss.bind(py).call1((wrapper, args, kwargs))?
+        };
         if chosen.is_none() {
             return Ok(self.function.bind(py).clone().into_any());
         }

@@ -5,7 +5,10 @@ mod code_shape;
 mod dispatch;
 mod errors;
 mod guard;
+mod hook;
+mod intercept;
 mod shim;
+mod twin;
 mod wrapper;
 
 use pyo3::prelude::*;
@@ -20,5 +23,10 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cache::CacheEntry>()?;
     module.add_class::<cache::CodeCache>()?;
     module.add("CompiledFunction", wrapper::compiled_function_type(module.py())?)?;
+    module.add_class::<intercept::Interception>()?;
+    module.add_class::<intercept::FrameCall>()?;
+    module.add_class::<hook::SuspendedCall>()?;
+    module.add_function(wrap_pyfunction!(hook::hook_unavailable, module)?)?;
+    module.add_function(wrap_pyfunction!(hook::hook_statistics, module)?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The Rust face of the C shims (`shim.h`): fields whose layout only the interpreter's own headers know.
 use pyo3::ffi::{PyObject, PyTypeObject};
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
 /// `pydynamo_code_shape`: how a code object takes its arguments.
 #[repr(C)]
@@ -25,6 +25,44 @@ unsafe extern "C" {
     pub(crate) fn pydynamo_is_method(object: *mut PyObject) -> c_int;
     pub(crate) fn pydynamo_method_function(method: *mut PyObject) -> *mut PyObject;
     pub(crate) fn pydynamo_method_self(method: *mut PyObject) -> *mut PyObject;
-    pub(crate) fn pydynamo_stack_is_low() -> c_int;
+    pub(crate) fn pydynamo_bounded_vectorcall(
+        callable: *mut PyObject,
+        args: *const *mut PyObject,
+        nargsf: usize,
+        kwnames: *mut PyObject,
+    ) -> *mut PyObject;
     pub(crate) fn pydynamo_method_new(function: *mut PyObject, object: *mut PyObject) -> *mut PyObject;
+
+    pub(crate) fn pydynamo_hook_unavailable() -> *const c_char;
+    pub(crate) fn pydynamo_hook_configure(calls: *const HookCalls, retired: *mut PyObject);
+    pub(crate) fn pydynamo_hook_open_region();
+    pub(crate) fn pydynamo_hook_close_region();
+    pub(crate) fn pydynamo_hook_suspend();
+    pub(crate) fn pydynamo_hook_resume();
+    pub(crate) fn pydynamo_hook_skip_next(code: *mut PyObject);
+    pub(crate) fn pydynamo_hook_statistics(retargeted: *mut isize, rebuilt: *mut isize);
+    pub(crate) fn pydynamo_hook_set_probe(probe: *const Probe);
+    pub(crate) fn pydynamo_hook_probe_result() -> c_int;
+}
+
+/// `pydynamo_decide` and `pydynamo_rebuild`: (code, function, argument slots, their number).
+pub(crate) type Decide =
+    unsafe extern "C" fn(*mut PyObject, *mut PyObject, *const *mut PyObject, c_int) -> *mut PyObject;
+
+/// `pydynamo_hook_calls`: what the hook calls upward.
+#[repr(C)]
+pub(crate) struct HookCalls {
+    pub decide: Decide,
+    pub rebuild: Decide,
+    pub report_mismatch: unsafe extern "C" fn(*mut PyObject, *mut PyObject, *const c_char),
+}
+
+/// `pydynamo_probe`.
+#[repr(C)]
+pub(crate) struct Probe {
+    pub code: *mut PyObject,
+    pub function: *mut PyObject,
+    pub globals: *mut PyObject,
+    pub args: *const *mut PyObject,
+    pub nargs: c_int,
 }

@@ -41,5 +41,7 @@ int pydynamo_stack_is_low(void)
     if (stack_limit == 0)
         find_stack();
     /* An address below the bottom is another stack (a coroutine library's): nothing is known about it. */
-    return (uintptr_t)&here < stack_limit && (uintptr_t)&here >= stack_bottom;
+    if (stack_limit == 1 || (uintptr_t)&here < stack_bottom)
+        return -1;
+    return (uintptr_t)&here < stack_limit;
 }
