@@ -190,31 +190,29 @@ def stacksize_analysis(instructions: list[Instruction], /) -> int:
     Raises `BytecodeError` for underflow, depths that disagree where control meets, or control that falls off the end.
     """
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook
-# ---------------------------------------------------------------------------------------------------------------------
+# ----------------------------------------------------------------------------------------------------------
+# Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook #
+---------------------------------------------------------------------------------------------------------------------
 
 @final
 class GuardBuilder:
     """Builds the guard program of one compiled entry of one code object.
 
-    A *node* (an int) names a value that is fetched when the guards run; accessor methods make nodes, check methods
-    add a condition on them. Asking twice for the same accessor gives the same node, adding the same check twice adds
-    it once. Checks run in the order in which they were added; the first that fails ends the run: add a value's type
-    check before accessors that go through it. An accessor that fails (no such attribute, key, index, unbound cell) is a
-    miss, and so is any exception raised inside a guard: guards never raise into user code.
+    A *node* (an int) names a value that is fetched when the guards run; accessor methods make nodes, check
+    methods add a condition on them. Asking twice for the same accessor gives the same node, adding the same
+    check twice adds it once. Checks run in the order in which they were added; the first that fails ends the
+    run: add a value's type check before accessors that go through it. An accessor that fails (no such
+    attribute, key, index, unbound cell) is a miss, and so is any exception raised inside a guard: guards
+    never raise into user code.
 
-    Every node has a source text, used in messages; the default reads like Python (``self.layers[3].scale``) and
-    ``source=`` overrides it. Example, for ``def f(x, n): return x * n + scale``::
+    Every node has a source text, used in messages; the default reads like Python (``self.layers[3].scale``)
+    and ``source=`` overrides it. Example, for ``def f(x, n): return x * n + scale``::
 
-        g = GuardBuilder(f.__code__)
-        x = g.local("x")
-        g.tensor(x, example_x)                      # type, dtype, device, dispatch keys, requires_grad, sizes, strides
-        g.equals(g.local("n"), 3)                   # exact type and value (-0.0 and nan aware)
-        g.equals(g.global_var("scale"), 2.0)
-        g.torch_state()                             # grad mode, autocast, default dtype, ... as they are now
-        program = g.build()
-        program.check_verbose(f, (other_x, 3))      # None, or "f: x: size[0] is 5, expected 4"
+        g = GuardBuilder(f.__code__) x = g.local("x") g.tensor(x, example_x)                      # type,
+        dtype, device, dispatch keys, requires_grad, sizes, strides g.equals(g.local("n"), 3)
+        # exact type and value (-0.0 and nan aware) g.equals(g.global_var("scale"), 2.0) g.torch_state()
+        # grad mode, autocast, default dtype, ... as they are now program = g.build() program.check_verbose(f,
+        (other_x, 3))      # None, or "f: x: size[0] is 5, expected 4"
 
     A module that holds a Python float, through instance dictionaries (no user code can run)::
 
@@ -223,11 +221,13 @@ class GuardBuilder:
         blocks = g.item(g.dict_attr(g.item(g.dict_attr(me, "_modules"), "blocks"), "_modules"), "0")
         g.equals(g.dict_attr(blocks, "scale"), 1.5)
 
-    All methods raise `PydynamoError` for a node that this builder did not make, an unknown name, or after `build`.
+    All methods raise `PydynamoError` for a node that this builder did not make, an unknown name, or after
+    `build`.
     """
 
     def __init__(self, code: CodeType) -> None: ...
-    # --- where values come from -----------------------------------------------------------------------------------
+    # --- where values come from
+    -----------------------------------------------------------------------------------
     def local(self, name: str, source: str | None = None) -> int:
         """An argument of the function after binding (`*args` is a tuple, `**kwargs` a dict)."""
 
@@ -241,9 +241,11 @@ class GuardBuilder:
         """The original function object itself."""
 
     def constant(self, value: object, source: str) -> int:
-        """A fixed object (a module, a class): the start of a path. Held weakly where it can be, a miss once dead."""
+        """A fixed object (a module, a class): the start of a path. Held weakly where it can be, a miss once
+        dead."""
 
-    # --- from a value to another ------------------------------------------------------------------------------------
+    # --- from a value to another
+    ------------------------------------------------------------------------------------
     def attr(self, node: int, name: str, source: str | None = None) -> int:
         """`getattr(value, name)`: may run user code (properties, `__getattr__`)."""
 
@@ -296,9 +298,11 @@ class GuardBuilder:
     def source(self, node: int) -> str:
         """The node's source text."""
 
-    # --- conditions -------------------------------------------------------------------------------------------------
+    # --- conditions
+    -------------------------------------------------------------------------------------------------
     def exists(self, node: int) -> None:
-        """The value can be fetched: nothing more (fetches that no condition needs are left out of the program)."""
+        """The value can be fetched: nothing more (fetches that no condition needs are left out of the
+        program)."""
 
     def type_is(self, node: int, cls: type) -> None:
         """`type(value) is cls` (held weakly where it can be)."""
@@ -308,8 +312,9 @@ class GuardBuilder:
 
     def is_not_object(self, node: int, obj: object) -> None: ...
     def equals(self, node: int, constant: object) -> None:
-        """The same exact type and value: None, bool, int, float (bits), complex (bits), str, bytes, range, slice, and
-        tuples, lists, frozensets of them; any other type compares with its own `==` after an exact type check."""
+        """The same exact type and value: None, bool, int, float (bits), complex (bits), str, bytes, range,
+        slice, and tuples, lists, frozensets of them; any other type compares with its own `==` after an exact
+        type check."""
 
     def truth(self, node: int, expected: bool) -> None:
         """`bool(value) is expected`."""
@@ -339,7 +344,8 @@ class GuardBuilder:
         check_strides: bool = True,
         requires_grad: bool | None = None,
     ) -> None:
-        """Exact type, dispatch keys, dtype, device, layout, requires_grad, rank, sizes and strides like `example`.
+        """Exact type, dispatch keys, dtype, device, layout, requires_grad, rank, sizes and strides like
+        `example`.
 
         `sizes` and `strides` replace the example's; None in them means "any" (a dynamic dimension).
         """
@@ -357,18 +363,20 @@ class GuardBuilder:
         """A condition on integers, compiled: ``g.shape("s0 >= 2 and s0 * 4 == s1", {"s0": (x, "size", 0),
         "s1": (y, "size", 1), "n": (n,)})``.
 
-        A symbol is `(node,)` for an int value, `(node, "size" | "stride", dim)` or `(node, "offset")` of a tensor.
-        Grammar: Python integers, names, ``+ - * // % **``, comparisons (chained too), ``and or not``, parentheses,
-        and the calls Min, Max, min, max, abs, Mod, PythonMod, FloorDiv, CeilDiv, Eq, Ne, And, Or, Not. Raises
-        `PydynamoError` for anything else (use `custom` then). Overflow of 128 bits and division by zero are misses.
+        A symbol is `(node,)` for an int value, `(node, "size" | "stride", dim)` or `(node, "offset")` of a
+        tensor. Grammar: Python integers, names, ``+ - * // % **``, comparisons (chained too), ``and or not``,
+        parentheses, and the calls Min, Max, min, max, abs, Mod, PythonMod, FloorDiv, CeilDiv, Eq, Ne, And,
+        Or, Not. Raises `PydynamoError` for anything else (use `custom` then). Overflow of 128 bits and
+        division by zero are misses.
         """
 
     def custom(self, function: Callable[..., object], nodes: Sequence[int], description: str) -> None:
         """`function(*values)` is true; the fallback for any other condition."""
 
     def torch_state(self) -> None:
-        """torch's global state is as it is now: grad mode, inference mode, autocast, default dtype, deterministic
-        algorithms, threads, torch function state and mode stack (empty or not), functorch level."""
+        """torch's global state is as it is now: grad mode, inference mode, autocast, default dtype,
+        deterministic algorithms, threads, torch function state and mode stack (empty or not), functorch
+        level."""
 
     def __len__(self) -> int:
         """How many conditions there are so far."""
@@ -384,7 +392,8 @@ class GuardProgram:
         """Whether a call of `function` with these arguments passes."""
 
     def check_verbose(
-        self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None =
+        None
     ) -> str | None:
         """None if the call passes, else the first failing condition, what was found and what was expected."""
 
@@ -419,9 +428,11 @@ class CodeCache:
 
     def __init__(self) -> None: ...
     def add(
-        self, guards: GuardProgram, target: CodeType | Callable[..., Any], *, root: object = None, info: object = None
+        self, guards: GuardProgram, target: CodeType | Callable[..., Any], *, root: object = None, info:
+        object = None
     ) -> CacheEntry:
-        """Adds an entry, at the front. A code object target must have the original's parameters and free variables."""
+        """Adds an entry, at the front. A code object target must have the original's parameters and free
+        variables."""
 
     def entries(self, root: object = None) -> list[CacheEntry]:
         """Valid entries, of one root or (None) of all."""
@@ -431,22 +442,24 @@ class CodeCache:
         """How many entries were ever added."""
 
     def history(self, root: object = None) -> dict[Any, Any]:
-        """A dict that lives as long as `root` (None: as the cache): what the frontend has seen for this root, such as
-        sizes, so that one model's shapes do not make another dynamic."""
+        """A dict that lives as long as `root` (None: as the cache): what the frontend has seen for this root,
+        such as sizes, so that one model's shapes do not make another dynamic."""
 
     def clear(self) -> None:
         """Invalidates every entry and forgets the histories."""
 
 @final
 class CompiledFunction:
-    """What `compile(function)` returns: binds arguments as the function would, runs guards, calls the hit directly.
+    """What `compile(function)` returns: binds arguments as the function would, runs guards, calls the hit
+    directly.
 
-    A callable that binds as a method, can be weakly referenced, carries the function's names, doc and `__wrapped__`,
-    and is pickled and copied by reference like a function. On a hit no Python code runs but the target's own. On a miss
-    `on_miss(wrapper, args, kwargs)` is called (with any interception suspended); it returns what to call with the same
-    arguments (a callable, a code object with the same parameters, or a `CacheEntry`), or None to run the original
-    function. Usually: ``return wrapper.cache.add(program, code)``. What `on_miss` raises, the call raises. A target that
-    is code runs as a function with the original's globals, closure, defaults and name.
+    A callable that binds as a method, can be weakly referenced, carries the function's names, doc and
+    `__wrapped__`, and is pickled and copied by reference like a function. On a hit no Python code runs but
+    the target's own. On a miss `on_miss(wrapper, args, kwargs)` is called (with any interception suspended);
+    it returns what to call with the same arguments (a callable, a code object with the same parameters, or a
+    `CacheEntry`), or None to run the original function. Usually: ``return wrapper.cache.add(program, code)``.
+    What `on_miss` raises, the call raises. A target that is code runs as a function with the original's
+    globals, closure, defaults and name.
     """
 
     def __init__(
@@ -474,3 +487,54 @@ class CompiledFunction:
 
     def miss_reasons(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> list[str]:
         """Why each valid entry does not fit this call (for the recompile log), one text each."""
+
+@final
+class SuspendedCall:
+    """Calls `function` with this thread's interception suspended (for a backend's callable)."""
+
+    def __init__(self, function: Callable[..., Any]) -> None: ...
+    @property
+    def __wrapped__(self) -> Callable[..., Any]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
+class FrameCall:
+    """A call that is about to start, as an intercept callback sees it; readable until the callback
+    returns."""
+
+    @property
+    def code(self) -> CodeType: ...
+    @property
+    def function(self) -> FunctionType: ...
+    def arguments(self) -> dict[str, Any]:
+        """The bound parameters by name: positional, keyword-only, then `*args` (a tuple) and `**kwargs` (a
+        dict)."""
+
+    def ignore(self) -> None:
+        """This interception is not asked about this code again."""
+
+@final
+class Interception:
+    """What `pydynamo.eval_frame.intercept` returns: see there. May be entered several times, also by several
+    threads."""
+
+    def __init__(self, callback: Callable[[CodeType, FrameCall], CodeType | None]) -> None: ...
+    @property
+    def callback(self) -> Callable[[CodeType, FrameCall], CodeType | None]: ...
+    def ignore(self, code: CodeType) -> None:
+        """Frames of this code are not offered to the callback."""
+
+    def attach(self, code: CodeType, cache: CodeCache | None) -> None:
+        """Frames of this code run the first entry of `cache` whose guards pass (and whose target is code),
+        natively; the callback is asked only when none does. None undoes this, and `ignore`."""
+
+    def __enter__(self) -> Interception: ...
+    def __exit__(self, *exception: object) -> bool: ...
+
+def hook_unavailable() -> str | None:
+    """Why the eval-frame hook cannot be used in this process; None if it can. Runs its self-test the first
+    time."""
+
+def hook_statistics() -> dict[str, int]:
+    """How many frames were `retargeted` in place, and how many were `rebuilt` as new calls for lack of
+    room."""

@@ -420,7 +420,9 @@ static PyObject *handle(PyThreadState *tstate, _PyInterpreterFrame *frame, int t
         return PyErr_Occurred() ? fail(tstate, frame, slots) : evaluate(tstate, frame, throwflag);
     const char *why = mismatch(code, (PyCodeObject *)replacement);
     if (why != NULL) {
+        suspended++;
         calls.report_mismatch((PyObject *)code, replacement, why);
+        suspended--;
         Py_DECREF(replacement);
         return fail(tstate, frame, slots);
     }

@@ -68,9 +68,12 @@ def failing(a, b, *rest, k=None, **more):
     local = a
     raise KeyError(local)
 
+def counted(*values):
+    return [sys.getrefcount(value) for value in values]
+
 def run(watch):
     a, b, k = object(), object(), object()
-    counts = [sys.getrefcount(value) for value in (a, b, k, after.__code__, before.__code__)]
+    counts = counted(a, b, k, after.__code__, before.__code__)
     def swap(new):
         return lambda code, call: new.__code__ if code is before.__code__ else None
     with watch(swap(after)):
@@ -87,7 +90,7 @@ def run(watch):
             return 'a retargeted frame gave a wrong exception'
     if before(a, b) != 'before':
         return 'the hook stayed after its region'
-    if [sys.getrefcount(value) for value in (a, b, k, after.__code__, before.__code__)] != counts:
+    if counted(a, b, k, after.__code__, before.__code__) != counts:
         return 'a retargeted frame leaked a reference'
     return None
 ";
