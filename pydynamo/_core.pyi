@@ -191,8 +191,8 @@ def stacksize_analysis(instructions: list[Instruction], /) -> int:
     """
 
 # ----------------------------------------------------------------------------------------------------------
-# Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook #
----------------------------------------------------------------------------------------------------------------------
+# Runtime (rust/runtime): guard programs, code cache, warm wrapper, eval-frame hook
+# ----------------------------------------------------------------------------------------------------------
 
 @final
 class GuardBuilder:
@@ -227,7 +227,6 @@ class GuardBuilder:
 
     def __init__(self, code: CodeType) -> None: ...
     # --- where values come from
-    -----------------------------------------------------------------------------------
     def local(self, name: str, source: str | None = None) -> int:
         """An argument of the function after binding (`*args` is a tuple, `**kwargs` a dict)."""
 
@@ -245,7 +244,6 @@ class GuardBuilder:
         dead."""
 
     # --- from a value to another
-    ------------------------------------------------------------------------------------
     def attr(self, node: int, name: str, source: str | None = None) -> int:
         """`getattr(value, name)`: may run user code (properties, `__getattr__`)."""
 
@@ -299,7 +297,6 @@ class GuardBuilder:
         """The node's source text."""
 
     # --- conditions
-    -------------------------------------------------------------------------------------------------
     def exists(self, node: int) -> None:
         """The value can be fetched: nothing more (fetches that no condition needs are left out of the
         program)."""
@@ -424,7 +421,7 @@ class CacheEntry:
 
 @final
 class CodeCache:
-    """Entries of one code object, most recently used first. May be shared by several `CompiledFunction`s."""
+    """Entries of one code object. May be shared by several `CompiledFunction`s."""
 
     def __init__(self) -> None: ...
     def add(
