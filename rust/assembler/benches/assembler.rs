@@ -19,7 +19,16 @@ mod corpus;
 use corpus::Corpus;
 
 fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
-    CodeMeta { version, flags: 0, firstlineno, names: 0, consts: &[], locals: &[], trusted_locals: &[] }
+    CodeMeta {
+        version,
+        flags: 0,
+        firstlineno,
+        names: 0,
+        set_name: u32::MAX,
+        consts: &[],
+        locals: &[],
+        trusted_locals: &[],
+    }
 }
 
 fn real_code(c: &mut Criterion) {
@@ -37,7 +46,9 @@ fn real_code(c: &mut Criterion) {
         })
         .collect();
     let mut group = c.benchmark_group("real code");
-    group.throughput(Throughput::Elements(programs.iter().map(|(program, _)| program.insts.len() as u64).sum()));
+    group.throughput(Throughput::Elements(
+        programs.iter().map(|(program, _)| program.insts.len() as u64).sum(),
+    ));
     group.bench_function("disassemble", |b| {
         let mut program = Program::default();
         b.iter(|| {
@@ -74,7 +85,11 @@ fn jumps(count: u32, every: u32, span: i64) -> Program {
     let insts = (0..count).map(|i| {
         let target = (i64::from(i) + span).clamp(0, i64::from(count) - 1) as u32;
         let op = if target > i { Op::JUMP_FORWARD } else { Op::JUMP_BACKWARD };
-        if i % every == 0 { Inst { target, ..Inst::new(number(op), 0) } } else { Inst::new(number(Op::NOP), 0) }
+        if i % every == 0 {
+            Inst { target, ..Inst::new(number(op), 0) }
+        } else {
+            Inst::new(number(Op::NOP), 0)
+        }
     });
     Program { insts: insts.collect(), regions: Vec::new() }
 }

@@ -80,9 +80,9 @@ pub fn assemble(
         if !scratch.is_adapted {
             scratch.adapted.adapt(version, program)?;
             scratch.is_adapted = true;
-            scratch.layout.measure(version, &scratch.adapted.program)?;
         }
         result = verify::demote_borrows(&mut scratch.adapted.program, meta, &mut scratch.verify)
+            .and_then(|_| scratch.layout.measure(version, &scratch.adapted.program))
             .and_then(|_| finish(program, meta, options, scratch, out));
     }
     result.map_err(|error| scratch.in_callers_terms(error))
