@@ -12,17 +12,11 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from torch._dynamo.bytecode_transformation import (  # type: ignore[attr-defined]
-    Instruction,
-    InstructionExnTabEntry,
-    cleaned_instructions,
-    create_instruction,
-)
-from torch._dynamo.bytecode_transformation import (
-    transform_code_object as _transform,
-)
+from pydynamo import bytecode
+from pydynamo.bytecode import Instruction, InstructionExnTabEntry, create_instruction
+from pydynamo.bytecode.edit import explicit_super, remove_fused_load_store
 
-__all__ = ["Instruction", "InstructionExnTabEntry", "cleaned_instructions", "decode", "transform_code_object"]
+__all__ = ["Instruction", "InstructionExnTabEntry", "decode", "transform_code_object"]
 
 V311 = sys.version_info < (3, 12)
 V313 = sys.version_info >= (3, 13)
@@ -31,9 +25,18 @@ V314 = sys.version_info >= (3, 14)
 _SUBSCRIPT = 26
 
 
+def _simplify(code: types.CodeType, instructions: list[Instruction]) -> None:
+    """What the translator sees and what resume functions are cut from: no fused loads, super() with its arguments."""
+    if V311:
+        explicit_super(code, instructions)
+    if V313:
+        remove_fused_load_store(instructions)
+
+
 @functools.lru_cache(maxsize=4096)
 def _decoded(code: types.CodeType) -> tuple[list[Instruction], dict[Any, int]]:
-    instructions = cleaned_instructions(code)
+    instructions = bytecode.cleaned_instructions(code)
+    _simplify(code, instructions)
     return instructions, {inst: index for index, inst in enumerate(instructions)}
 
 
@@ -159,6 +162,9 @@ def rebuild_exception_entries(instructions: list[Instruction]) -> None:
 
 def transform_code_object(code: types.CodeType, transformation: Transformation) -> types.CodeType:
     """New code: ``transformation(instructions, code_options)`` changes both in place."""
-    made = _transform(code, transformation)
-    parts = made if isinstance(made, tuple) else (made,)
-    return next(part for part in parts if isinstance(part, types.CodeType))
+
+    def transform(instructions: list[Instruction], options: dict[str, Any]) -> None:
+        _simplify(code, instructions)
+        transformation(instructions, options)
+
+    return bytecode.transform_code_object(code, transform)
