@@ -266,6 +266,9 @@ class GuardBuilder:
         """`value[key]`, in general: may run user code."""
 
     def type_of(self, node: int, source: str | None = None) -> int: ...
+    def class_attr(self, node: int, name: str, source: str | None = None) -> int:
+        """What a class or the first of its bases that has the name holds in its dict, no descriptor called."""
+
     def code_of(self, node: int, source: str | None = None) -> int:
         """`function.__code__`."""
 
@@ -330,6 +333,9 @@ class GuardBuilder:
 
     def in_instance_dict(self, node: int, name: str, present: bool = True) -> None:
         """`(name in value.__dict__) is present`, never running user code."""
+
+    def class_lacks(self, node: int, name: str) -> None:
+        """The value is a class, and neither it nor a base defines `name`."""
 
     def tensor(
         self,

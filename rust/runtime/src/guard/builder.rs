@@ -185,6 +185,7 @@ impl Check {
             Self::Contains(_, key, present) => Self::Contains(registers[0], key, present),
             Self::HasAttr(_, name, present) => Self::HasAttr(registers[0], name, present),
             Self::InInstanceDict(_, name, present) => Self::InInstanceDict(registers[0], name, present),
+            Self::ClassLacks(_, name) => Self::ClassLacks(registers[0], name),
             Self::Tensor(_, tensor) => Self::Tensor(registers[0], tensor),
             Self::DynamicMarks(_, allowed) => Self::DynamicMarks(registers[0], allowed),
             Self::Same(..) => Self::Same(registers[0], registers[1]),
@@ -328,6 +329,18 @@ impl GuardBuilder {
         self.node(py, Some(node), Fetch::TypeOf, source)
     }
 
+    #[pyo3(signature = (node, name, source=None))]
+    fn class_attr(
+        &mut self,
+        py: Python<'_>,
+        node: usize,
+        name: &str,
+        source: Option<String>,
+    ) -> PyResult<usize> {
+        let name = PyString::intern(py, name).into_any().unbind();
+        self.node(py, Some(node), Fetch::ClassAttr(name), source)
+    }
+
     #[pyo3(signature = (node, source=None))]
     fn code_of(&mut self, py: Python<'_>, node: usize, source: Option<String>) -> PyResult<usize> {
         self.node(py, Some(node), Fetch::CodeOf, source)
@@ -457,6 +470,12 @@ impl GuardBuilder {
         let key = CheckKey::Text(kind, node, name.to_owned());
         let name = PyString::intern(py, name).into_any().unbind();
         self.add(py, vec![node], Some(key), Check::InInstanceDict(0, name, present))
+    }
+
+    fn class_lacks(&mut self, py: Python<'_>, node: usize, name: &str) -> PyResult<()> {
+        let key = CheckKey::Text("class lacks", node, name.to_owned());
+        let name = PyString::intern(py, name).into_any().unbind();
+        self.add(py, vec![node], Some(key), Check::ClassLacks(0, name))
     }
 
     #[pyo3(signature = (node, example, *, sizes=None, strides=None, check_strides=true, requires_grad=None))]

@@ -27,6 +27,8 @@ pub(crate) enum Check {
     Contains(Register, Py<PyAny>, bool),
     HasAttr(Register, Py<PyAny>, bool),
     InInstanceDict(Register, Py<PyAny>, bool),
+    /// A class whose bases and itself do not define the name.
+    ClassLacks(Register, Py<PyAny>),
     Tensor(Register, Box<TensorCheck>),
     /// `_dynamo_dynamic_indices` is a subset of this frozenset.
     DynamicMarks(Register, Py<PyAny>),
@@ -95,6 +97,11 @@ impl Check {
                     let dict = shim::pydynamo_instance_dict(registers.get(*register));
                     let found = if dict.is_null() { Some(false) } else { contains(dict, name.as_ptr()) };
                     found == Some(*present)
+                }
+                Self::ClassLacks(register, name) => {
+                    let class = registers.get(*register);
+                    ffi::PyType_Check(class) != 0
+                        && shim::type_lookup(class.cast(), name.as_ptr()).is_null()
                 }
                 Self::Tensor(register, tensor) => tensor.matches(py, registers.get(*register)),
                 Self::DynamicMarks(register, allowed) => marks_allowed(py, registers.get(*register), allowed),
@@ -187,6 +194,9 @@ impl Check {
             }
             Self::InInstanceDict(register, key, present) => {
                 format!("{} {}in {}.__dict__", short_repr(key.bind(py)), not(*present), name(register))
+            }
+            Self::ClassLacks(register, key) => {
+                format!("{} does not define {}", name(register), short_repr(key.bind(py)))
             }
             Self::Tensor(register, tensor) => format!("{}: {}", name(register), tensor.describe(py)),
             Self::DynamicMarks(register, allowed) => {

@@ -19,6 +19,7 @@ pub(crate) enum Fetch {
     Index(usize),
     Subscript(Py<PyAny>),
     TypeOf,
+    ClassAttr(Py<PyAny>),
     CodeOf,
     DefaultsOf,
     KwdefaultsOf,
@@ -60,6 +61,7 @@ impl Fetch {
                 Self::Index(index) => sequence_item(parent, *index),
                 Self::Subscript(key) => or_cleared(ffi::PyObject_GetItem(parent, key.as_ptr())),
                 Self::TypeOf => taken(ffi::Py_TYPE(parent).cast()),
+                Self::ClassAttr(name) => class_attribute(parent, name.as_ptr()),
                 Self::CodeOf => function_field(parent, |function| function.func_code),
                 Self::DefaultsOf => {
                     or_none(parent, function_field(parent, |function| function.func_defaults))
@@ -118,7 +120,9 @@ impl Fetch {
             Self::Closure(index) => format!("closure[{index}]"),
             Self::Function => "function".into(),
             Self::Constant(held) => held.describe(py),
-            Self::Attr(name) | Self::DictAttr(name) => format!("{parent}.{}", text(name)),
+            Self::Attr(name) | Self::DictAttr(name) | Self::ClassAttr(name) => {
+                format!("{parent}.{}", text(name))
+            }
             Self::InstanceDict => format!("{parent}.__dict__"),
             Self::Item(key) | Self::Subscript(key) => format!("{parent}[{}]", repr(key)),
             Self::DictKey(index) => format!("list({parent})[{index}]"),
@@ -148,7 +152,9 @@ impl Fetch {
             }
         };
         let detail = match self {
-            Self::Global(name) | Self::Attr(name) | Self::DictAttr(name) => FetchDetail::Text(text(name)),
+            Self::Global(name) | Self::Attr(name) | Self::DictAttr(name) | Self::ClassAttr(name) => {
+                FetchDetail::Text(text(name))
+            }
             Self::Item(key) | Self::Subscript(key) => item(key),
             Self::Closure(index) | Self::DictKey(index) | Self::Index(index) | Self::CellOf(index) => {
                 FetchDetail::Pointer(*index)
@@ -244,6 +250,20 @@ unsafe fn sequence_item(sequence: *mut PyObject, index: usize) -> *mut PyObject 
             return taken(ffi::PyList_GET_ITEM(sequence, index as isize));
         }
         ptr::null_mut()
+    }
+}
+
+/// The raw attribute that a class and its bases give, no descriptor called.
+///
+/// # Safety
+/// `class` and `name` must be alive and the GIL held.
+unsafe fn class_attribute(class: *mut PyObject, name: *mut PyObject) -> *mut PyObject {
+    // SAFETY: the type is checked; the borrowed result is taken before anything else runs.
+    unsafe {
+        if ffi::PyType_Check(class) == 0 {
+            return ptr::null_mut();
+        }
+        taken(shim::type_lookup(class.cast(), name))
     }
 }
 
