@@ -7,7 +7,10 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from pydynamo.errors import BytecodeError
 from pydynamo.frontend import asm
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.resume_slots import follow, separate_comprehensions
 
 #: what fills a stack slot of the continued frame: a parameter, NULL, or the PUSH_EXC_INFO of a handled exception
 VALUE, NULL, EXC_INFO = "value", "null", "exc-info"
@@ -91,8 +94,12 @@ def make_resume_code(
         frees = tuple(options["co_cellvars"]) + tuple(options["co_freevars"])
         others = [n for n in options["co_varnames"] if n not in names and not n.startswith("___stack")]
         others = [n for n in others if n not in frees] if asm.V313 else [n for n in others if n not in frees]
-        prefix = _prefix(slots, len(frees), target)
         body = _reachable(instructions, start)
+        iterators, reraises = follow(body, target, len(slots), successors)
+        for inst in reraises:
+            inst.arg = 0
+        others += separate_comprehensions(body, frees)
+        prefix = _prefix(slots, len(frees), target, iterators)
         options.update(
             co_argcount=len(params) + len(names),
             co_posonlyargcount=0,
@@ -106,10 +113,13 @@ def make_resume_code(
         )
         instructions[:] = prefix + body
 
-    return asm.transform_code_object(code, transform)
+    try:
+        return asm.transform_code_object(code, transform)
+    except BytecodeError as error:
+        unsupported("reconstruction-failure", f"no code continues here: {error}")
 
 
-def _prefix(slots: tuple[str, ...], frees: int, target: Any) -> list[Any]:
+def _prefix(slots: tuple[str, ...], frees: int, target: Any, iterators: set[int]) -> list[Any]:
     out = [asm.instruction("COPY_FREE_VARS", arg=frees)] if frees else []
     out.append(asm.instruction("RESUME", arg=0))
     for index, slot in enumerate(slots):
@@ -120,6 +130,8 @@ def _prefix(slots: tuple[str, ...], frees: int, target: Any) -> list[Any]:
         if slot == EXC_INFO:
             out.append(asm.instruction("PUSH_EXC_INFO"))
             out.append(asm.instruction("POP_TOP"))
+        elif index in iterators:
+            out.append(asm.instruction("GET_ITER"))
     out.append(asm.jump(target))
     return out
 

@@ -100,8 +100,7 @@ impl Check {
                 }
                 Self::ClassLacks(register, name) => {
                     let class = registers.get(*register);
-                    ffi::PyType_Check(class) != 0
-                        && shim::type_lookup(class.cast(), name.as_ptr()).is_null()
+                    ffi::PyType_Check(class) != 0 && shim::type_lookup(class.cast(), name.as_ptr()).is_null()
                 }
                 Self::Tensor(register, tensor) => tensor.matches(py, registers.get(*register)),
                 Self::DynamicMarks(register, allowed) => marks_allowed(py, registers.get(*register), allowed),

@@ -1,0 +1,78 @@
+"""What the original code knew of the stack slots that a resume function gets as parameters, and the parameter does not say.
+
+A slot that a loop goes on with must be an iterator; the last instruction of an interrupted handler means nothing in other code.
+Knows instructions, not values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydynamo.frontend import asm
+
+#: instructions that put something new in the place of their operand though the depth stays
+_REPLACE_TOP = frozenset({"GET_ITER", "GET_YIELD_FROM_ITER", "GET_AWAITABLE"})
+
+
+def follow(
+    body: list[Any],
+    start: Any,
+    depth: int,
+    successors: Callable[[list[Any], Callable[[Any], int], int], list[int]],
+) -> tuple[set[int], list[Any]]:
+    """Follow the first ``depth`` stack slots from ``start`` on.
+
+    Returns the slots that a FOR_ITER takes as its iterator, and the RERAISE instructions whose ``lasti`` is such a slot.
+    """
+    index_of = {inst: index for index, inst in enumerate(body)}
+    states: dict[int, tuple[int, int]] = {}
+    work = [(index_of[start], depth, depth)]
+    iterators: set[int] = set()
+    reraises: list[Any] = []
+    while work:
+        index, now, kept = work.pop()
+        before = states.get(index)
+        if before is not None:
+            kept = max(kept, before[1])
+            if kept == before[1]:
+                continue
+        states[index] = now, kept
+        inst = body[index]
+        for target in successors(body, index_of.__getitem__, index):
+            work.append((target, *_after(inst, body[target], now, kept)))
+    for index, (now, kept) in states.items():
+        inst = body[index]
+        if inst.opname == "FOR_ITER" and now - 1 < kept:
+            iterators.add(now - 1)
+        elif inst.opname == "RERAISE" and inst.arg and now - 1 - inst.arg < kept:
+            reraises.append(inst)
+    return iterators, reraises
+
+
+def _after(inst: Any, target: Any, depth: int, kept: int) -> tuple[int, int]:
+    entry = inst.exn_tab_entry
+    if entry is not None and entry.target is target:
+        return entry.depth + 1 + entry.lasti, min(kept, entry.depth)
+    new = depth + asm.stack_effect(inst, jump_taken=inst.target is target)
+    return new, min(kept, new, depth - 1 if inst.opname in _REPLACE_TOP else kept)
+
+
+_FAST = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST"})
+
+
+def separate_comprehensions(body: list[Any], frees: tuple[str, ...]) -> list[str]:
+    """An inlined comprehension may borrow the slot of a cell, which here is a free variable's and must keep a cell.
+
+    Where its variable is a cell too, the outer one is put aside by a plain load and the new cell overwrites it; else the
+    variable gets a slot of its own. Returns the names that were added.
+    """
+    borrowed = {inst.argval for inst in body if inst.opname == "LOAD_FAST_AND_CLEAR"} & set(frees)
+    with_cell = {inst.argval for inst in body if inst.opname == "MAKE_CELL"}
+    renamed = {} if asm.V313 else {name: f"___inlined_{name}" for name in sorted(borrowed - with_cell)}
+    for inst in body:
+        if inst.opname in _FAST and inst.argval in renamed:
+            inst.argval = renamed[inst.argval]
+        elif inst.opname == "LOAD_FAST_AND_CLEAR" and inst.argval in with_cell and inst.argval in borrowed:
+            inst.opname = "LOAD_FAST" if asm.V313 else "LOAD_CLOSURE"
+    return list(renamed.values())
