@@ -9,6 +9,9 @@ use pydynamo_assembler::tables;
 use pydynamo_assembler::verify::{self, Scratch};
 use pydynamo_assembler::version::Version;
 
+/// How often each program is verified when time is taken.
+const REPEATS: usize = 5;
+
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -124,6 +127,10 @@ fn main() {
                 };
                 let result = verify::verify(&case.program, &meta, &mut scratch);
                 if round != 0 {
+                    // In the pipeline the program is in the cache, as it is here after the first time.
+                    for _ in 1..REPEATS {
+                        let _ = std::hint::black_box(verify::verify(&case.program, &meta, &mut scratch));
+                    }
                     continue;
                 }
                 match result {
@@ -151,13 +158,15 @@ fn main() {
                     }
                 }
             }
-            best = best.min(cpu_time() - start);
+            if round != 0 {
+                best = best.min(cpu_time() - start);
+            }
         }
         println!(
             "{path}: {} code objects, {total} instructions, {refused} refused, stack smaller {smaller} larger {larger}, \
              {demoted} borrows demoted, {:.1} ns per instruction",
             cases.len(),
-            best / total as f64
+            best / (total * REPEATS) as f64
         );
         let mut list: Vec<_> = reasons.into_iter().collect();
         list.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));

@@ -13,6 +13,54 @@ const CO_GENERATOR: u32 = 0x20;
 const CO_COROUTINE: u32 = 0x80;
 const CO_ASYNC_GENERATOR: u32 = 0x200;
 
+/// The operations that [`Check::rules`] has an arm for.
+static RULED: [bool; Op::COUNT] = {
+    const LIST: &[Op] = &[
+        Op::LOAD_FAST_BORROW,
+        Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW,
+        Op::COPY,
+        Op::LIST_APPEND,
+        Op::LIST_EXTEND,
+        Op::SET_ADD,
+        Op::SET_UPDATE,
+        Op::DICT_UPDATE,
+        Op::DICT_MERGE,
+        Op::MAP_ADD,
+        Op::SWAP,
+        Op::BUILD_SLICE,
+        Op::RERAISE,
+        Op::GET_AWAITABLE,
+        Op::FORMAT_VALUE,
+        Op::CONVERT_VALUE,
+        Op::GET_ITER,
+        Op::MAKE_FUNCTION,
+        Op::SET_FUNCTION_ATTRIBUTE,
+        Op::COMPARE_OP,
+        Op::CALL_INTRINSIC_1,
+        Op::CALL_INTRINSIC_2,
+        Op::PREP_RERAISE_STAR,
+        Op::IMPORT_STAR,
+        Op::LOAD_CLASSDEREF,
+        Op::MAKE_CELL,
+        Op::COPY_FREE_VARS,
+        Op::RETURN_GENERATOR,
+        Op::KW_NAMES,
+        Op::PRECALL,
+        Op::CALL,
+        Op::YIELD_VALUE,
+        Op::RESUME,
+        Op::FOR_ITER,
+        Op::SEND,
+    ];
+    let mut table = [false; Op::COUNT];
+    let mut i = 0;
+    while i < LIST.len() {
+        table[LIST[i] as usize] = true;
+        i += 1;
+    }
+    table
+};
+
 /// What the pass learned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
@@ -20,6 +68,11 @@ pub(super) struct Facts {
     pub(super) has_except_star: bool,
     /// There are borrowed loads.
     pub(super) has_borrows: bool,
+    /// How many COPY_FREE_VARS there are, and where the last is.
+    copy_free_vars: (u32, u32),
+    /// How many RETURN_GENERATOR there are, and where the last is.
+    return_generator: (u32, u32),
+    first_yield: Option<u32>,
 }
 
 pub(super) struct Check<'a> {
@@ -60,7 +113,9 @@ impl Check<'_> {
                     mark(inst.target);
                 }
             }
-            self.rules(index, *inst, info.op, &mut facts)?;
+            if RULED[info.op as usize] {
+                self.rules(index, *inst, info.op, &mut facts)?;
+            }
         }
         for region in &self.program.regions {
             if region.target as usize >= insts.len() {
@@ -142,7 +197,6 @@ impl Check<'_> {
 
     /// Rules of single operations.
     #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-    #[inline]
     fn rules(&self, index: u32, inst: Inst, op: Op, facts: &mut Facts) -> Result<()> {
         let arg = inst.arg;
         let range = |ok: bool, wanted: &str| {
@@ -199,7 +253,14 @@ impl Check<'_> {
                     Err(Error::at(ErrorKind::BadLocal, index, "only a cell variable can be made a cell"))
                 }
             },
-            Op::COPY_FREE_VARS => self.copy_free_vars(index, arg),
+            Op::COPY_FREE_VARS => {
+                facts.copy_free_vars = (facts.copy_free_vars.0 + 1, index);
+                self.copy_free_vars(index, arg)
+            }
+            Op::RETURN_GENERATOR => {
+                facts.return_generator = (facts.return_generator.0 + 1, index);
+                Ok(())
+            }
             Op::KW_NAMES => match self.meta.consts.get(arg as usize) {
                 Some(ConstKind::StrTuple(_)) => Ok(()),
                 _ => Err(Error::at(
@@ -221,7 +282,10 @@ impl Check<'_> {
                     Err(adjacency(index, "3.11 wants PRECALL directly before CALL"))
                 }
             }
-            Op::YIELD_VALUE => self.yield_value(index, inst),
+            Op::YIELD_VALUE => {
+                facts.first_yield = facts.first_yield.or(Some(index));
+                self.yield_value(index, inst)
+            }
             Op::RESUME => range(arg <= self.largest_resume(), "0 to 3, or with the depth bit"),
             Op::FOR_ITER => self.for_iter(index, inst),
             Op::SEND => self.send(index, inst),
@@ -332,7 +396,7 @@ impl Check<'_> {
     }
 
     /// The prologue: free variables, cells, the generator's start and RESUME, in straight-line code that runs once.
-    pub(super) fn prologue(&self, is_head: impl Fn(u32) -> bool) -> Result<()> {
+    pub(super) fn prologue(&self, facts: Facts, is_head: impl Fn(u32) -> bool) -> Result<()> {
         let kinds = self.meta.flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
         if kinds.count_ones() > 1 {
             return Err(Error::whole(
@@ -340,7 +404,7 @@ impl Check<'_> {
                 "co_flags names more than one of generator, coroutine and asynchronous generator",
             ));
         }
-        let mut wants_free = self.meta.locals.contains(&LocalKind::Free);
+        let mut wants_free = self.has_free();
         let mut wants_generator = kinds != 0;
         let mut at = None;
         for (index, inst) in self.program.insts.iter().enumerate() {
@@ -379,23 +443,30 @@ impl Check<'_> {
         let Some(resume) = at else {
             return Err(Error::whole(ErrorKind::BadPrologue, "there is no RESUME at the start"));
         };
-        for (index, inst) in self.program.insts.iter().enumerate().skip(resume as usize) {
-            let op = self.tables.op(inst.opcode);
-            let misplaced = match op {
-                Op::COPY_FREE_VARS | Op::RETURN_GENERATOR => true,
-                Op::YIELD_VALUE => kinds == 0,
-                _ => false,
-            };
-            if misplaced {
-                let reason = if op == Op::YIELD_VALUE {
-                    "only code whose co_flags say generator, coroutine or asynchronous generator can yield"
-                } else {
-                    "it belongs into the prologue, once, and RETURN_GENERATOR only if co_flags say so"
-                };
-                return Err(Error::at(ErrorKind::BadPrologue, index as u32, reason));
-            }
+        // One of each was met above; any other, in code that may run again, is one too many.
+        let (free, generator) = (u32::from(self.has_free()), u32::from(kinds != 0));
+        let misplaced = [(facts.copy_free_vars, free), (facts.return_generator, generator)]
+            .into_iter()
+            .find(|(found, wanted)| found.0 != *wanted);
+        if let Some((found, _)) = misplaced {
+            return Err(Error::at(
+                ErrorKind::BadPrologue,
+                found.1,
+                "it belongs into the prologue, once, and only if there are free variables or co_flags say generator",
+            ));
+        }
+        if let Some(index) = facts.first_yield.filter(|index| kinds == 0 || *index < resume) {
+            return Err(Error::at(
+                ErrorKind::BadPrologue,
+                index,
+                "only code whose co_flags say generator, coroutine or asynchronous generator can yield",
+            ));
         }
         Ok(())
+    }
+
+    fn has_free(&self) -> bool {
+        self.meta.locals.contains(&LocalKind::Free)
     }
 
     fn only_nops_before(&self, index: u32) -> bool {

@@ -125,7 +125,7 @@ fn run(
     scratch.block_of.resize(program.insts.len(), NO_INDEX);
     let block_of = &mut scratch.block_of;
     let facts = check.run(|target| block_of[target as usize] = 0)?;
-    check.prologue(|index| block_of[index as usize] != NO_INDEX)?;
+    check.prologue(facts, |index| block_of[index as usize] != NO_INDEX)?;
     levels(version, program, scratch)?;
 
     scratch.blocks.clear();
