@@ -99,8 +99,8 @@ pub enum Trust {
     Int,
     /// It is an exact set, as is `__conditional_annotations__`.
     Set,
-    /// It is whatever the code takes it for: `___stack0` and the like, by which torch's Dynamo hands values of one stack to
-    /// the next.
+    /// It is whatever the code takes it for: `___stack0` and `__nested_frame_values`, by which torch's Dynamo hands values
+    /// of one frame to the next.
     Any,
 }
 
@@ -116,7 +116,7 @@ impl Trust {
             ".format" => Self::Int,
             "format" if version >= Version::V314 => Self::Int,
             CONDITIONAL_ANNOTATIONS if version >= Version::V314 => Self::Set,
-            _ if name.starts_with("___stack") => Self::Any,
+            _ if name.starts_with("___stack") || name.starts_with("__nested_") => Self::Any,
             _ => Self::None,
         }
     }

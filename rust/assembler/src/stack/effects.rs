@@ -18,6 +18,8 @@ pub(crate) enum Out {
     Int,
     /// An exact set.
     Set,
+    /// An exact slice.
+    Slice,
     /// An exact dict.
     Dict,
     /// A proven iterator.
@@ -161,7 +163,7 @@ const fn into_container(pop: u8) -> Effect {
 }
 
 use Extra::{PopIfBit4, PopIfOdd, PopPerFlag, PushIfOdd, Unpack};
-use Out::{Bool, Dict, Int, Iter, Nothing, Obj, Set};
+use Out::{Bool, Dict, Int, Iter, Nothing, Obj, Set, Slice};
 
 /// 3.11, and everything of later versions that does not differ between them.
 const BASE: &[(Op, Effect)] = &[
@@ -221,9 +223,9 @@ const BASE: &[(Op, Effect)] = &[
     (Op::UNARY_INVERT, makes(1, Obj)),
     (Op::UNARY_NOT, special(1, 1)),
     (Op::TO_BOOL, makes(1, Bool)),
-    (Op::BINARY_OP, makes(2, Obj)),
-    (Op::BINARY_SUBSCR, makes(2, Obj)),
-    (Op::BINARY_SLICE, makes(3, Obj)),
+    (Op::BINARY_OP, special(2, 1)),
+    (Op::BINARY_SUBSCR, special(2, 1)),
+    (Op::BINARY_SLICE, special(3, 1)),
     (Op::COMPARE_OP, special(2, 1)),
     (Op::IS_OP, makes(2, Bool)),
     (Op::CONTAINS_OP, makes(2, Bool)),
@@ -249,7 +251,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::BUILD_MAP, makes(0, Dict).per(2)),
     (Op::BUILD_CONST_KEY_MAP, makes(1, Dict).per(1)),
     (Op::BUILD_STRING, makes(0, Obj).per(1)),
-    (Op::BUILD_SLICE, makes(0, Obj).per(1)),
+    (Op::BUILD_SLICE, makes(0, Slice).per(1)),
     (Op::BUILD_TEMPLATE, special(2, 1)),
     (Op::BUILD_INTERPOLATION, special(2, 1).extra(PopIfOdd)),
     (Op::LIST_TO_TUPLE, special(1, 1)),

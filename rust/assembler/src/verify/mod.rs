@@ -300,6 +300,7 @@ impl Prover<'_> {
                     Out::Bool => Slot::of(Tag::Bool),
                     Out::Int => Slot::of(Tag::Int),
                     Out::Set => Slot::of(Tag::Set),
+                    Out::Slice => Slot::of(Tag::Slice),
                     Out::Dict => Slot::of(Tag::Dict),
                     Out::Iter => Slot::of(Tag::Iter),
                     Out::Obj | Out::Nothing | Out::Special => Slot::OBJ,

@@ -49,6 +49,8 @@ pub(super) enum Tag {
     List,
     /// Exact list of exceptions and None that nothing else refers to.
     ExcList,
+    /// Exact slice.
+    Slice,
     /// Exact set.
     Set,
     /// Exact dict.
@@ -73,7 +75,7 @@ pub(super) enum Tag {
     AliasTuple,
 }
 
-const TAGS: [Tag; 32] = [
+const TAGS: [Tag; 33] = [
     Tag::Junk,
     Tag::Null,
     Tag::MaybeNull,
@@ -94,6 +96,7 @@ const TAGS: [Tag; 32] = [
     Tag::PairedIter,
     Tag::List,
     Tag::ExcList,
+    Tag::Slice,
     Tag::Set,
     Tag::Dict,
     Tag::Cell,
@@ -273,6 +276,7 @@ pub(super) fn render(stack: &[Slot]) -> String {
             Tag::AsyncIter => "asynchronous iterator",
             Tag::List => "list",
             Tag::ExcList => "list of exceptions",
+            Tag::Slice => "slice",
             Tag::Set => "set",
             Tag::Dict => "dict",
             Tag::Cell => "cell",

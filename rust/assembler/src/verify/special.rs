@@ -173,6 +173,26 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
             m.want_object(0)?;
             m.drop(1);
         }
+        Op::BINARY_OP => {
+            m.want_objects(2)?;
+            // Until 3.13 subscription is an operation of its own.
+            let is_slicing = arg == 26 && m.peek(0).is(Tag::Slice);
+            let result = if is_slicing { slice_of(m.peek(1)) } else { Slot::OBJ };
+            m.drop(2);
+            m.push(result);
+        }
+        Op::BINARY_SUBSCR => {
+            m.want_objects(2)?;
+            let result = if m.peek(0).is(Tag::Slice) { slice_of(m.peek(1)) } else { Slot::OBJ };
+            m.drop(2);
+            m.push(result);
+        }
+        Op::BINARY_SLICE => {
+            m.want_objects(3)?;
+            let result = slice_of(m.peek(2));
+            m.drop(3);
+            m.push(result);
+        }
         Op::COMPARE_OP => {
             m.want_objects(2)?;
             let ints = m.peek(0).is(Tag::Int) && m.peek(1).is(Tag::Int);
@@ -493,6 +513,15 @@ fn copy(m: &mut Machine<'_>, from_top: usize) -> Result<()> {
     Ok(())
 }
 
+/// Slices of exact lists and tuples are exact lists and tuples.
+fn slice_of(container: Slot) -> Slot {
+    match container.tag() {
+        Tag::List | Tag::ExcList => Slot::of(Tag::List),
+        Tag::Tuple | Tag::StrTuple | Tag::CellTuple => Slot::of(Tag::Tuple),
+        _ => Slot::OBJ,
+    }
+}
+
 fn build_tuple(m: &mut Machine<'_>, count: usize) -> Result<()> {
     m.want_objects(count)?;
     let items = &m.stack[m.stack.len() - count..];
@@ -719,7 +748,7 @@ fn finished(m: &Machine<'_>, function: Slot, has_closure: bool) -> Slot {
     let (freevars, args) = m.code_of(function);
     let tag = if freevars > 0 && !has_closure {
         Tag::OpenFunction
-    } else if args.iter().all(|trust| matches!(trust, Trust::None | Trust::Int)) {
+    } else if args.iter().all(|trust| matches!(trust, Trust::None | Trust::Int | Trust::Any)) {
         Tag::Function
     } else {
         Tag::GuardedFunction
@@ -747,10 +776,12 @@ fn want_attribute(m: &Machine<'_>, flag: u32, from_top: usize, function: Slot) -
         }
         // Closure
         8 => {
-            let freevars = m.code_of(function).0;
+            let (freevars, args) = m.code_of(function);
             let fits = match slot.tag() {
                 Tag::CellTuple => slot.len() == Some(freevars),
                 Tag::Any => true,
+                // Dynamo fetches the closures of its resume functions from where it keeps the frame's values.
+                _ if slot.is_obj() && args.contains(&Trust::Any) => true,
                 _ => is_tuple(slot) && slot.len() == Some(0) && freevars == 0,
             };
             if !fits {
