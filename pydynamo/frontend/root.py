@@ -6,11 +6,11 @@ import linecache
 import types
 from typing import TYPE_CHECKING, Any
 
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
+from pydynamo.frontend.fake_mode import TranslationMode
 from pydynamo.frontend.finish import compile_break, compile_return
 from pydynamo.frontend.output_graph import Backend, OutputGraph
 from pydynamo.frontend.reasons import REASONS
@@ -80,7 +80,7 @@ class RootTranslator(Translator):
         self.options = options
         self.speculation = speculation
         self.graph = OutputGraph(
-            FakeTensorMode(), SymbolicShapes(history, options.dynamic, speculation.static)
+            TranslationMode(), SymbolicShapes(history, options.dynamic, speculation.static)
         )
         self.effects = Ledger()
         self.by_id: dict[int, VariableTracker] = {}
