@@ -145,7 +145,7 @@ def _line(verdict: Verdict) -> str:
     if verdict.status == "same":
         return f"same, {verdict.graphs} graphs"
     note = f" | {verdict.notes[0]}" if verdict.notes else ""
-    said = f"eager {verdict.eager[:200]}; compiled {verdict.compiled[:200]}{note[:300]}"
+    said = f"eager {verdict.eager[:200]}; compiled {verdict.compiled[:200]}{note[:400]}"
     return f"{verdict.status} at {verdict.where or '?'}: {said}"
 
 

@@ -15,10 +15,12 @@ import os
 import random
 import signal
 import sys
+import traceback
 import types
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -151,8 +153,8 @@ def _visible(module: types.ModuleType) -> list[tuple[str, Any]]:
 
 def observe(
     source: str, name: str, wrap: Callable[[Any], Any], *, lax: bool = False
-) -> tuple[list[Trace], list[str]]:
-    """One trace per call, and for each call the name of the exception it raised or ''.
+) -> tuple[list[Trace], list[str], list[str]]:
+    """One trace per call; for each call the name of the exception it raised or '', and where it came from.
 
     The last trace also drains the iterators that were returned.
     """
@@ -166,11 +168,13 @@ def observe(
         calls = module.calls()
         traces: list[Trace] = []
         raised: list[str] = []
+        origins: list[str] = []
         history: list[Any] = []
         for i, (args, kwargs) in enumerate(calls):
             out = io.StringIO()
             outcome: Any = None
             error: BaseException | None = None
+            origin = ""
             with contextlib.redirect_stdout(out):
                 try:
                     outcome = fn(*args, **kwargs)
@@ -184,6 +188,7 @@ def observe(
             if error is not None:
                 walker.exception(f"call {i} raised", error)
                 raised.append(type(error).__name__)
+                origin = _origin(error)
             else:
                 walker.walk(f"call {i} result", outcome)
                 raised.append("")
@@ -199,11 +204,18 @@ def observe(
             walker.trace.append((f"call {i} printed", out.getvalue()))
             walker.trace.extend((f"call {i} {what}", value) for what, value in state)
             traces.append(walker.trace)
+            origins.append(origin)
             history += [outcome, args]
-        return traces, raised
+        return traces, raised, origins
     finally:
         sys.modules.pop(name, None)
         linecache.cache.pop(f"<{name}>", None)
+
+
+def _origin(error: BaseException) -> str:
+    """The innermost frames of a traceback, for the eyes of whoever mends the compiler."""
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    return " > ".join(f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames)
 
 
 def _reset_modes() -> None:
@@ -224,14 +236,14 @@ def judge(
         warnings.simplefilter("ignore")
         try:
             with _alarm(seconds):
-                eager, raised = observe(source, "program", lambda fn: fn, lax=lax)
+                eager, raised, _ = observe(source, "program", lambda fn: fn, lax=lax)
         except BaseException as error:  # noqa: BLE001 - whatever it is, this program is of no use
             return Verdict("invalid", eager=f"{type(error).__name__}: {error}")
         verdict.calls, verdict.raising = len(raised), sum(map(bool, raised))
         reset()
         try:
             with _alarm(seconds):
-                compiled, raised_compiled = observe(
+                compiled, raised_compiled, origins = observe(
                     source, "program", lambda fn: compiler(fn, **options), lax=lax
                 )
         except ProgramTimeout:
@@ -242,11 +254,11 @@ def judge(
             )
         if isinstance(backend, CountingBackend):
             verdict.graphs, verdict.ops = backend.graphs, backend.ops
-        for a, b, *errors in zip(eager, compiled, raised, raised_compiled, strict=True):
+        for a, b, origin, *errors in zip(eager, compiled, origins, raised, raised_compiled, strict=True):
             difference = first_difference(a, b)
             if difference is None:
                 continue
-            again, _ = observe(source, "program", lambda fn: fn, lax=lax)
+            again, _, _ = observe(source, "program", lambda fn: fn, lax=lax)
             if again != eager:
                 return Verdict("invalid", eager="two eager runs differ")
             verdict.status = "differs"
@@ -254,7 +266,7 @@ def judge(
             verdict.where, verdict.eager, verdict.compiled = (
                 difference[0], str(difference[1])[:600], str(difference[2])[:600])  # fmt: skip
             if b[0][1] != a[0][1] and "raises" in str(b[0][1]):
-                verdict.notes.append(str(b[1][1])[:1500])
+                verdict.notes.append(f"{str(b[1][1])[:1000]} [{origin}]")
             return verdict
     return verdict
 
