@@ -50,6 +50,7 @@ class Client:
         self.seconds, self.options = seconds, options
         self._process: subprocess.Popen[bytes] | None = None
         self._served = 0
+        self._answered = False
 
     def judge(self, source: str) -> Any:
         """The verdict for one program; a worker that dies or hangs gives `crash` or `timeout`."""
@@ -75,6 +76,7 @@ class Client:
             if not chunk:
                 return self._buried()
             buffer += chunk
+        self._answered = True
         return Verdict(**json.loads(buffer))
 
     def _start(self) -> None:
@@ -101,6 +103,8 @@ class Client:
         code = self._process.wait()
         name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         self.close()
+        if not self._answered and code > 0:
+            raise SystemExit(f"the worker ends before its first answer ({name}); FUZZ_STDERR=1 shows why")
         return Verdict("crash", compiled=f"the process ended with {name}")
 
     def close(self) -> None:
