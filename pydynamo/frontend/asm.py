@@ -136,9 +136,10 @@ def rebuild_exception_entries(instructions: list[Instruction]) -> None:
 
     def close() -> None:
         if run and previous is not None:
-            entry = InstructionExnTabEntry(run[0], run[-1], previous.target, previous.depth, previous.lasti)
-            for member in run:
-                member.exn_tab_entry = entry
+            for member in run:  # an entry of its own: instructions do not share them
+                member.exn_tab_entry = InstructionExnTabEntry(
+                    run[0], run[-1], previous.target, previous.depth, previous.lasti
+                )
 
     for inst in instructions:
         entry = inst.exn_tab_entry

@@ -182,6 +182,8 @@ def _assemble(root: RootTranslator, cg: PyCodegen) -> types.CodeType:
         for inst in cg.instructions:
             if getattr(inst, "positions", None) is None:
                 inst.positions = getattr(first, "positions", None)
+        for inst in instructions[:count]:
+            inst.exn_tab_entry = None  # the NOP of a leading `try:` belongs to a region that is gone
         instructions[:] = instructions[:count] + cg.instructions
 
     return asm.transform_code_object(root.code, transform)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
 
 _BY_IDENTITY = frozenset({"const"})
+#: types of keys whose repr is an expression that gives an equal key
+_LITERALS = (int, str, bytes, type(None))
 
 #: kind -> how the source is written for people
 _NAMES: dict[str, str] = {
@@ -119,6 +121,9 @@ class Source:
             consts.append(self.key)
             return f"C[{len(consts) - 1}]"
         base = self.base.expression(consts, freevars) if self.base is not None else ""
+        if self.kind == "item" and not isinstance(self.key, _LITERALS):
+            consts.append(self.key)
+            return f"{base}[C[{len(consts) - 1}]]"
         index = freevars.index(self.key) if self.kind in ("cell", "deref") else 0
         return _EXPRESSIONS[self.kind].format(key=self.key, base=base, index=index)
 
@@ -160,7 +165,10 @@ def _emit_attr(src: Source, cg: PyCodegen) -> None:
 def _emit_item(src: Source, cg: PyCodegen) -> None:
     assert src.base is not None
     cg.load_source(src.base)
-    cg.load_const(src.key)
+    if isinstance(src.key, _LITERALS):
+        cg.load_const(src.key)
+    else:
+        cg.load_object(src.key)
     cg.emit_all(asm.subscript())
 
 
