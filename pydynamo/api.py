@@ -13,6 +13,7 @@ __all__ = [
     "allow_in_graph",
     "compile",
     "disable",
+    "explain",
     "graph_break",
     "is_compiling",
     "list_backends",
@@ -95,6 +96,16 @@ def _wrap_callable(model: Any, how: Any) -> Any:
         return model(*args, **kwargs)
 
     return CompiledFunction(call, how)
+
+
+def explain(fn: Any, **options: Any) -> Callable[..., Any]:
+    """A function that compiles ``fn`` afresh, calls it once and returns an ``Explanation`` of what was captured.
+
+    See :class:`pydynamo.frontend.explain.Explanation`: graphs, breaks, guards, operators, compile times, bytecode.
+    """
+    from pydynamo.frontend.explain import explain
+
+    return explain(fn, **options)
 
 
 def reset() -> None:

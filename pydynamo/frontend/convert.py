@@ -47,6 +47,7 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
     grad = torch.is_grad_enabled()
     _state.depth = getattr(_state, "depth", 0) + 1
     try:
+        events.emit("start", code=frame.code)
         for _ in range(_MAX_ATTEMPTS):
             root = RootTranslator(frame, options, history, speculation)
             try:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import dis
-import io
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
 KINDS = ("bytecode", "graph", "guards", "recompiles", "graph_breaks", "source", "side_effects")
-_enabled: set[str] = {part for part in os.environ.get("PYDYNAMO_LOGS", "").split(",") if part}
+_enabled: set[str] = {part.strip() for part in os.environ.get("PYDYNAMO_LOGS", "").split(",") if part.strip()}
+if unknown := _enabled.difference(KINDS):
+    print(f"PYDYNAMO_LOGS: no log named {', '.join(sorted(unknown))}; there are {', '.join(KINDS)}", file=sys.stderr)
 
 
 def set_logs(**kinds: bool) -> None:
@@ -27,17 +27,14 @@ def write(kind: str, facts: dict[str, Any]) -> None:
         print(f"[pydynamo {kind}] {_FORMATS[kind](facts)}", file=sys.stderr)
 
 
-def _listing(code: Any) -> str:
-    out = io.StringIO()
-    dis.dis(code, file=out, depth=0)
-    return out.getvalue()
+def _bytecode(facts: dict[str, Any]) -> str:
+    from pydynamo.frontend.explain import before_and_after
+
+    return before_and_after(facts["old"], facts["new"])
 
 
 _FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "bytecode": lambda f: (
-        f"ORIGINAL BYTECODE {f['old'].co_qualname}\n{_listing(f['old'])}\n"
-        f"MODIFIED BYTECODE {f['old'].co_qualname}\n{_listing(f['new'])}"
-    ),
+    "bytecode": _bytecode,
     "graph": lambda f: f"{f['name']}\n{f['module'].graph}",
     "guards": lambda f: "\n".join(["", *f["guards"]]),
     "recompiles": lambda f: f"{f['name']}: {'; '.join(f['reasons'])}",
