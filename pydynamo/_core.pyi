@@ -67,7 +67,8 @@ class InstructionExnTabEntry:
     protected by the handler at `target`, to which the stack is unwound to `depth`.
 
     One entry object may be shared by all instructions of its region. Regions may nest; the innermost counts. If `start`
-    or `end` is no longer in the list, the first or last instruction that carries the entry takes its place.
+    or `end` is no longer in the list, the first or last instruction that carries the entry takes its place. An
+    instruction that carries the entry and stands elsewhere is protected, too, by itself.
     """
 
     start: Instruction

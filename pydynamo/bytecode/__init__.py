@@ -80,6 +80,15 @@ from pydynamo.bytecode.edit import (
     strip_extended_args,
     unique_id,
 )
+from pydynamo.bytecode.passes import (
+    compute_exception_table,
+    devirtualize_jumps,
+    fix_extended_args,
+    fix_vars,
+    update_offsets,
+    virtualize_exception_table,
+    virtualize_jumps,
+)
 from pydynamo.bytecode.tables import (
     ExceptionTableEntry,
     assemble_exception_table,
@@ -109,6 +118,7 @@ __all__ = [
     "cleaned_instructions",
     "clear_instruction_args",
     "code_options",
+    "compute_exception_table",
     "create_binary_slice",
     "create_binary_subscr",
     "create_breakpoint",
@@ -128,9 +138,12 @@ __all__ = [
     "create_setup_with",
     "create_swap",
     "decode_exception_table_varint",
+    "devirtualize_jumps",
     "encode_exception_table_varint",
     "encode_varint",
     "explicit_super",
+    "fix_extended_args",
+    "fix_vars",
     "format",
     "get_code_keys",
     "get_indexof",
@@ -157,5 +170,8 @@ __all__ = [
     "swept",
     "transform_code_object",
     "unique_id",
+    "update_offsets",
     "verify",
+    "virtualize_exception_table",
+    "virtualize_jumps",
 ]

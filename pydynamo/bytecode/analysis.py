@@ -76,9 +76,10 @@ def _spans(
 def _innermost(
     instructions: list[Instruction], indexof: dict[Instruction, int]
 ) -> list[InstructionExnTabEntry | None]:
-    """The region that protects each instruction."""
+    """The region that protects each instruction: the innermost around it, or the one that it strayed from."""
     innermost: list[InstructionExnTabEntry | None] = [None] * len(instructions)
-    opening = sorted(_spans(instructions, indexof).values(), key=lambda span: (span[1], -span[2]))
+    spans = _spans(instructions, indexof)
+    opening = sorted(spans.values(), key=lambda span: (span[1], -span[2]))
     opening.reverse()
     open_: list[tuple[InstructionExnTabEntry, int, int]] = []
     for i in range(len(instructions)):
@@ -88,13 +89,18 @@ def _innermost(
             span = opening.pop()
             if span[2] >= i:
                 open_.append(span)
-        innermost[i] = open_[-1][0] if open_ else None
+        own = instructions[i].exn_tab_entry
+        if own is not None and not spans[id(own)][1] <= i <= spans[id(own)][2]:
+            innermost[i] = own
+        else:
+            innermost[i] = open_[-1][0] if open_ else None
     return innermost
 
 
 def _successors(
     i: int, inst: Instruction, indexof: dict[Instruction, int], region: InstructionExnTabEntry | None
 ) -> Iterator[int]:
+    """The handler first, if there is one."""
     if region is not None:
         yield _place(indexof, region.target, "the region's handler (target)", i)
     if inst.opcode in JUMP_OPCODES:
@@ -189,7 +195,8 @@ def livevars_analysis(instructions: list[Instruction], instruction: Instruction)
     indexof = get_indexof(instructions)
     start = _place(indexof, instruction, "the instruction", 0)
     innermost = _innermost(instructions, indexof)
-    predecessors: list[list[int]] = [[] for _ in instructions]
+    # Each with whether control comes by an exception, which may be raised before the instruction has written.
+    predecessors: list[list[tuple[int, bool]]] = [[] for _ in instructions]
     reached = [False] * len(instructions)
     todo = [start]
     while todo:
@@ -197,9 +204,9 @@ def livevars_analysis(instructions: list[Instruction], instruction: Instruction)
         if reached[i]:
             continue
         reached[i] = True
-        for successor in _successors(i, instructions[i], indexof, innermost[i]):
+        for rank, successor in enumerate(_successors(i, instructions[i], indexof, innermost[i])):
             if successor < len(instructions):
-                predecessors[successor].append(i)
+                predecessors[successor].append((i, rank == 0 and innermost[i] is not None))
                 todo.append(successor)
     live: dict[str, list[bool]] = {}
     reads = [_reads(inst) for inst in instructions]
@@ -212,10 +219,8 @@ def livevars_analysis(instructions: list[Instruction], instruction: Instruction)
         for i in todo:
             known[i] = True
         while todo:
-            for before in predecessors[todo.pop()]:
-                # A handler may see the value from before the protected instruction's own write.
-                kills = name in writes[before] and innermost[before] is None
-                if not known[before] and not kills:
+            for before, exceptional in predecessors[todo.pop()]:
+                if not known[before] and (exceptional or name not in writes[before]):
                     known[before] = True
                     todo.append(before)
         if known[start]:

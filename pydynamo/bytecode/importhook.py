@@ -82,8 +82,10 @@ class _TransformingLoader(importlib.abc.InspectLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         code = self.get_code(module.__name__)
         if code is None:
-            raise ImportError(f"{module.__name__} has no code to transform", name=module.__name__)
-        exec(code, module.__dict__)
+            # An extension module has none.
+            self._loader.exec_module(module)
+        else:
+            exec(code, module.__dict__)
 
 
 class ImportHook(importlib.abc.MetaPathFinder):

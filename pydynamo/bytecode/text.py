@@ -102,6 +102,13 @@ def _regions(
     for entry, first, last in carried.values():
         start, end = indexof.get(id(entry.start), first), indexof.get(id(entry.end), last)
         regions.setdefault((start, end, id(entry.target), entry.depth, entry.lasti), (entry, start, end))
+    spans = {id(entry): (start, end) for entry, start, end in regions.values()}
+    for i, inst in enumerate(listed):
+        # An instruction that strayed from its region is protected by itself.
+        if (entry := inst.exn_tab_entry) is not None:
+            start, end = spans.get(id(entry), (i, i))
+            if not start <= i <= end:
+                regions[i, i, id(entry.target), entry.depth, entry.lasti] = (entry, i, i)
     return sorted(regions.values(), key=lambda region: (region[1], -region[2]))
 
 

@@ -76,8 +76,8 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
     with_program(|program| {
         take_apart(&view, program)?;
         let spec = Spec::of_code(&view)?;
-        pipeline::assemble(py, &spec, &spec.consts, &spec.names, &spec.locals(true), program, true, None)
-            .map(|_| ())
+        let stacksize = view.int(state().layout.stacksize);
+        pipeline::verify(&spec, &spec.locals(true), program, stacksize)
             .map_err(|failure| failure.into_exception(py, None))
     })
 }

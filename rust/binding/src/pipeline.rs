@@ -6,6 +6,7 @@ use crate::state::state;
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
 use pydynamo_assembler::stack::{self, Depths};
+use pydynamo_assembler::{Error, ErrorKind, verify};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -17,6 +18,7 @@ struct Workspace {
     out: Assembled,
     kinds: Vec<ConstKind>,
     trust: Vec<Trust>,
+    verifier: verify::Scratch,
 }
 
 static WORKSPACE: GilCell<Option<Box<Workspace>>> = GilCell::new(None);
@@ -79,6 +81,25 @@ fn meta<'a>(
         locals: &locals.kinds,
         trusted_locals: trust,
     }
+}
+
+/// Proves a program that was just taken apart safe, as it stands, with the stack size that its code object states.
+pub fn verify<'py>(
+    spec: &Spec<'py>,
+    locals: &Locals<'py>,
+    program: &Program,
+    stacksize: i32,
+) -> Result<(), Failure> {
+    with_workspace(|work| {
+        let Workspace { verifier, kinds, trust, .. } = work;
+        let meta = meta(spec, &spec.consts, &spec.names, locals, kinds, trust);
+        let needed = verify::verify(program, &meta, verifier)?.max_depth;
+        if i64::from(needed) > i64::from(stacksize) {
+            let reason = format!("co_stacksize is {stacksize}, but the code needs {needed}");
+            return Err(Error::whole(ErrorKind::StackMismatch, reason).into());
+        }
+        Ok(())
+    })
 }
 
 /// The stack size that a program needs.

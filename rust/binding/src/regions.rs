@@ -73,7 +73,11 @@ impl<'py> Regions<'py> {
         }
         spans.sort_unstable_by_key(|span| (span.start, u32::MAX - span.end, span.region));
         let disjoint = spans.windows(2).all(|pair| pair[0].end < pair[1].start);
-        let complete = spans.iter().all(|s| self.carried[s.region as usize].count == s.end - s.start + 1);
+        let complete = spans.iter().all(|span| {
+            let carried = &self.carried[span.region as usize];
+            let inside = span.start <= carried.first && carried.last <= span.end;
+            inside && carried.count == span.end - span.start + 1
+        });
         if disjoint && complete {
             return Ok(());
         }
@@ -100,13 +104,6 @@ fn resolve(
             format!("the region ends (at {}) before it starts (at {})", span.end, span.start),
         );
     }
-    for index in [carried.first, carried.last] {
-        if index < span.start || index > span.end {
-            let reason =
-                format!("the instruction carries a region that spans {} to {} only", span.start, span.end);
-            return fail(index, reason);
-        }
-    }
     let stated = entry.stated_depth();
     let depth = match (entry.height, start) {
         (Some(height), Some(anchor)) => RegionDepth::Below { anchor, height, stated },
@@ -115,8 +112,13 @@ fn resolve(
     Ok((span, Region { target, depth, lasti: entry.wants_lasti() }))
 }
 
-/// Gives every instruction the innermost region around it. `spans` is sorted by start, then by decreasing end.
+/// Gives every instruction the innermost region around it; one that carries a region outside of its span is protected by
+/// that all the same. `spans` is sorted by start, then by decreasing end.
 fn cover(spans: &[Span], program: &mut Program) -> Result<(), Failure> {
+    let mut span_of = vec![(0, 0); program.regions.len()];
+    for span in spans {
+        span_of[span.region as usize] = (span.start, span.end);
+    }
     let mut open: Vec<Span> = Vec::new();
     let mut next = spans.iter().peekable();
     for index in 0..program.insts.len() as u32 {
@@ -145,7 +147,12 @@ fn cover(spans: &[Span], program: &mut Program) -> Result<(), Failure> {
             }
             open.push(span);
         }
-        program.insts[index as usize].region = open.last().map_or(NO_INDEX, |span| span.region);
+        let region = &mut program.insts[index as usize].region;
+        let strayed =
+            span_of.get(*region as usize).is_some_and(|(start, end)| index < *start || index > *end);
+        if !strayed {
+            *region = open.last().map_or(NO_INDEX, |span| span.region);
+        }
     }
     Ok(())
 }

@@ -1,0 +1,125 @@
+"""Large inputs: linear time, no recursion."""
+
+import time
+
+import pytest
+
+from pydynamo import bytecode as b
+
+
+def template():
+    return None
+
+
+def assemble(insts, **options):
+    options = b.code_options(template.__code__) | options
+    return b.clean_and_assemble_instructions(insts, b.get_code_keys(), options)[1]
+
+
+def seconds(build, size):
+    """The least time of a few runs, list building not counted."""
+    times = []
+    for _ in range(3):
+        insts = build(size)
+        start = time.process_time()
+        assemble(insts)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def end():
+    return [b.create_instruction("LOAD_CONST", argval=None), b.create_instruction("RETURN_VALUE")]
+
+
+def begin():
+    return [b.create_instruction("RESUME", arg=0)]
+
+
+def many_nops(size):
+    return [*begin(), *(b.create_instruction("NOP") for _ in range(size)), *end()]
+
+
+def many_consts(size):
+    body = []
+    for i in range(size):
+        body += [b.create_instruction("LOAD_CONST", argval=(i, "x")), b.create_instruction("POP_TOP")]
+    return [*begin(), *body, *end()]
+
+
+def many_names(size):
+    body = []
+    for i in range(size):
+        body += [b.create_instruction("LOAD_GLOBAL", argval=f"name{i}"), b.create_instruction("POP_TOP")]
+    return [*begin(), *body, *end()]
+
+
+def reversed_blocks(size):
+    last = end()
+    blocks = [last]
+    for _ in range(size):
+        blocks.append([b.create_instruction("NOP"), b.create_jump_absolute(blocks[-1][0])])
+    return [*begin(), b.create_jump_absolute(blocks[-1][0]), *(i for block in blocks for i in block)]
+
+
+def many_regions(size):
+    handler = [b.create_instruction("PUSH_EXC_INFO"), b.create_instruction("POP_TOP")]
+    handler += [b.create_instruction("POP_EXCEPT"), *end()]
+    body = []
+    for _ in range(size):
+        nop = b.create_instruction("NOP")
+        nop.exn_tab_entry = b.InstructionExnTabEntry(nop, nop, handler[0], 0, False)
+        body.append(nop)
+        body.append(b.create_instruction("NOP"))
+    return [*begin(), *body, *end(), *handler]
+
+
+@pytest.mark.parametrize(
+    ("build", "size"),
+    [
+        (many_nops, 20_000),
+        (many_consts, 4_000),
+        (many_names, 4_000),
+        (reversed_blocks, 4_000),
+        (many_regions, 4_000),
+    ],
+)
+def test_time_grows_with_size_and_no_faster(build, size):
+    small, large = seconds(build, size), seconds(build, 8 * size)
+    assert large < 8 * small * 3 + 0.05, f"{size}: {small:.4f} s, {8 * size}: {large:.4f} s"
+
+
+def test_a_million_instructions():
+    code = assemble(many_nops(1_000_000))
+    assert len(code.co_code) == 2 * 1_000_003
+    insts = b.cleaned_instructions(code)
+    assert len(insts) == 1_000_003
+    assert b.roundtrip(code).co_code == code.co_code
+
+
+def test_a_thousand_jumps_at_the_255_boundary():
+    # Each jump spans 255 units; the one that must grow pushes the next over the edge, and so on.
+    count, insts = 1000, begin()
+    jumps = [b.create_instruction("JUMP_FORWARD") for _ in range(count)]
+    places = []
+    for jump in jumps:
+        insts.append(jump)
+        places.append(len(insts) - 1)
+    fillers = [b.create_instruction("NOP") for _ in range(300)]
+    insts += fillers
+    insts += end()
+    for jump, place in zip(jumps, places):
+        jump.target = insts[min(place + 257, len(insts) - 2)]
+    code = assemble(insts)
+    assert b.roundtrip(code).co_code == code.co_code
+
+
+def test_deep_nesting_of_regions():
+    handler = [b.create_instruction("PUSH_EXC_INFO"), b.create_instruction("POP_TOP")]
+    handler += [b.create_instruction("POP_EXCEPT"), *end()]
+    depth = 5_000
+    opening = [b.create_instruction("NOP") for _ in range(depth)]
+    closing = [b.create_instruction("NOP") for _ in range(depth)]
+    for inner, (first, last) in enumerate(zip(opening, reversed(closing))):
+        entry = b.InstructionExnTabEntry(first, last, handler[0], 0, bool(inner % 2) and False)
+        first.exn_tab_entry = last.exn_tab_entry = entry
+    assemble([*begin(), *opening, *closing, *end(), *handler])
