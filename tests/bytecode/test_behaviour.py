@@ -337,3 +337,15 @@ def test_threads_may_assemble_at_the_same_time():
     for thread in threads:
         thread.join()
     assert not errors
+
+
+def test_writing_back_what_was_read_changes_nothing():
+    def rewrite(instructions, options):
+        for inst in instructions:
+            arg, argval, target = inst.arg, inst.argval, inst.target
+            inst.arg = arg
+            inst.argval = argval
+            inst.target = target
+
+    for fn, _ in PROGRAMS:
+        assert b.transform_code_object(fn.__code__, rewrite).co_code == fn.__code__.co_code

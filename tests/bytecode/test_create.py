@@ -87,7 +87,7 @@ def test_call_function_ex(has_kwargs, push_null):
     insts.append(load("b"))
     if has_kwargs:
         # The verifier wants to see where the dict comes from: CPython does not check.
-        merge = b.create_instruction("DICT_MERGE", arg=1)
+        merge = b.create_instruction("DICT_UPDATE", arg=1)
         insts += [b.create_instruction("BUILD_MAP", arg=0), load("c"), merge]
     insts += b.create_call_function_ex(has_kwargs, push_null)
     assert result(*insts, args=(callee, (1, 2), {"k": 3})) == ((1, 2), {"k": 3} if has_kwargs else {})

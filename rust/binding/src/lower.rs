@@ -320,6 +320,13 @@ fn comparison(py: Python<'_>, inst: &Instruction, index: usize) -> Outcome<u32> 
             format!("comparisons are {}", tables.compare_ops.join(" ")),
         );
     };
+    if let Some(arg) = inst.arg()
+        && arg >> tables.compare_shift == number as u32
+        && !asks_bool
+    {
+        // The same comparison: its hints stay.
+        return Ok(arg);
+    }
     // The low bits tell the specialised comparisons which outcomes are true: unordered 1, less 2, greater 4, equal 8.
     let outcomes = [2, 2 | 8, 8, 1 | 2 | 4, 4, 4 | 8][number];
     Ok(match state().version {

@@ -2,7 +2,7 @@
 use super::{Instruction, Parts, attributes, make};
 use crate::capi::Obj;
 use crate::entry::InstructionExnTabEntry;
-use crate::state::state;
+use crate::state::{Operand, state};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -110,6 +110,11 @@ fn construct<'py>(
     }
     if let Some(argval) = &values[3] {
         attributes::set_argval(this, argval)?;
+    }
+    if this.arg().is_some() && matches!(this.operand(), Operand::Plain | Operand::Compare | Operand::Jump) {
+        // `argval` only explains such an operand: `arg` has more to say (a comparison's hints).
+        this.flags.set(super::Flags::ARGVAL_NEWER, false);
+        this.flags.set(super::Flags::ARG_NEWER, true);
     }
     if let Some(offset) = field(4) {
         attributes::set_offset(this, offset)?;
@@ -358,7 +363,7 @@ pub fn create<'py>(
     let opcode = attributes::opcode_of_name(name)?;
     let object = make_bound(name.py(), &Parts::new(opcode))?;
     let this = native(&object)?;
-    let bits = this.operand() == crate::state::Operand::NameBits;
+    let bits = this.operand() == Operand::NameBits;
     let argval = argval.filter(|value| value.as_ptr() != state().not_provided);
     let given = usize::from(arg.is_some()) + usize::from(argval.is_some()) + usize::from(target.is_some());
     if given > 1 && !(bits && target.is_none()) {
