@@ -80,14 +80,15 @@ def insert_nops(instructions: list[Any], rng: random.Random, budget: int = 70_00
     if any(instruction.opname == "SEND" for instruction in instructions):
         budget = min(budget, 30_000)  # 3.12+: an inlined SEND keeps its distance in 16 bits
     start = first_body_index(instructions)
-    handlers = {id(entry.target) for entry in regions_of(instructions)}
+    fixed = {id(entry.target) for entry in regions_of(instructions)}
+    fixed |= {id(instruction.target) for instruction in instructions if instruction.opname in FORWARD_ONLY}
     welded = welded_indices(instructions)
     result = instructions[:start]
     replaced: dict[int, Any] = {}  # id of an instruction -> the NOP that now stands first in its place
     for index in range(start, len(instructions)):
         instruction, previous = instructions[index], instructions[index - 1]
         unreached = previous.opname in TERMINAL  # a NOP here runs only if jumps to the instruction go to it
-        if not glued(previous, instruction) and index not in welded and not (unreached and id(instruction) in handlers):
+        if not glued(previous, instruction) and index not in welded and not (unreached and id(instruction) in fixed):
             count = padding(rng, budget)
             budget -= count
             for number in range(count):

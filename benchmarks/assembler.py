@@ -1,0 +1,321 @@
+"""The assembler's speed on this machine and interpreter: against others, by size, and where others are quadratic.
+
+    python benchmarks/assembler.py [--quick] [--json FILE]
+
+Prints three tables (the standard library's code objects; cost by size; the hard spots) and the goals with what was reached.
+Times are the best of a few runs; the first table's are medians over code objects. Exits with 0 whatever was reached: this
+measures, it does not test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import resource
+import subprocess
+import sys
+import time
+import types
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from pydynamo import bytecode
+from pydynamo.cli import bench, measure, terminal
+
+SIZES = (100, 1_000, 10_000, 100_000, 1_000_000)
+Instructions = list[Any]
+Edit = Callable[[Instructions, Any], None]
+
+
+def straight_line(instructions: int) -> types.CodeType:
+    """A function of about so many instructions, a new line every few."""
+    pattern = "    a = b + a * c\n"
+    per_line = _count("def f(a, b, c):\n" + pattern * 100) / 100
+    lines = max(1, round(instructions / per_line))
+    return _function("def f(a, b, c):\n" + pattern * lines)
+
+
+def branches(instructions: int) -> types.CodeType:
+    """The same with loops, conditions and handlers: blocks, jumps of every distance, regions."""
+    pattern = (
+        "    for i in a:\n        if i > b:\n            try:\n                c(i)\n"
+        "            except ValueError:\n                b = c(b, i)\n"
+    )
+    per_pattern = _count("def f(a, b, c):\n" + pattern * 20) / 20
+    return _function("def f(a, b, c):\n" + pattern * max(1, round(instructions / per_pattern)))
+
+
+def _function(source: str) -> types.CodeType:
+    code = compile(source, "<generated>", "exec", dont_inherit=True).co_consts[0]
+    assert isinstance(code, types.CodeType)
+    return code
+
+
+def _count(source: str) -> int:
+    return len(bytecode.cleaned_instructions(_function(source)))
+
+
+def best(action: Callable[[], object], repeats: int) -> float:
+    """The shortest of some runs, in seconds, with the garbage collector as it is for everybody."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def by_size(make: Callable[[int], types.CodeType], sizes: tuple[int, ...]) -> list[dict[str, float]]:
+    """ns per instruction of both paths at each size."""
+    rows = []
+    for size in sizes:
+        code = make(size)
+        count = len(bytecode.cleaned_instructions(code))
+        repeats = max(3, min(200, 300_000 // size))
+        rows.append(
+            {
+                "instructions": count,
+                "roundtrip": 1e9 * best(lambda code=code: bytecode.roundtrip(code), repeats) / count,
+                "transform": 1e9
+                * best(lambda code=code: bytecode.transform_code_object(code, measure.leave_alone), repeats)
+                / count,
+            }
+        )
+    return rows
+
+
+# The hard spots. Each makes an edit that replaces the body of an empty module by `size` pieces of the thing.
+
+
+def constants(size: int) -> Edit:
+    """So many different constants, each loaded once."""
+
+    def edit(instructions: Instructions, options: Any) -> None:
+        body: Instructions = []
+        for number in range(size):
+            body += [bytecode.create_load_const(number + 0.5), bytecode.create_instruction("POP_TOP")]
+        instructions[1:1] = body
+
+    return edit
+
+
+def names(size: int) -> Edit:
+    """So many different names, each loaded once."""
+
+    def edit(instructions: Instructions, options: Any) -> None:
+        body: Instructions = []
+        for number in range(size):
+            body += [
+                bytecode.create_instruction("LOAD_NAME", argval=f"name_{number}"),
+                bytecode.create_instruction("POP_TOP"),
+            ]
+        instructions[1:1] = body
+
+    return edit
+
+
+def reversed_blocks(size: int) -> Edit:
+    """So many blocks, each jumping to the one that stands before it."""
+
+    def edit(instructions: Instructions, options: Any) -> None:
+        ending = instructions[1:]
+        blocks: list[Instructions] = []
+        following = ending[0]
+        for _ in range(size):
+            nop = bytecode.create_instruction("NOP")
+            blocks.append([nop, bytecode.create_jump_absolute(following)])
+            following = nop
+        # The last block made is the first to run; laid out, every block but the first run stands before its predecessor.
+        entry = bytecode.create_jump_absolute(following)
+        instructions[1:] = [entry, *ending, *(instruction for block in blocks for instruction in block)]
+
+    return edit
+
+
+def cascade(size: int) -> Edit:
+    """So many conditional jumps of exactly the distance at which one more unit needs an EXTENDED_ARG.
+
+    The last is one unit too far; its growth pushes the one before it over the edge, and so on to the first.
+    """
+    jump_name = "POP_JUMP_FORWARD_IF_TRUE" if sys.version_info < (3, 12) else "POP_JUMP_IF_TRUE"
+
+    def edit(instructions: Instructions, options: Any) -> None:
+        # Units between two jumps' starts: a bool on the stack, the jump with its caches, padding.
+        head = [bytecode.create_load_const(True), bytecode.create_instruction(jump_name, target=instructions[1])]
+        spacing, jump_units = 128, sum(bytecode.instruction_size(i) for i in head) // 2
+        body: Instructions = []
+        jumps: Instructions = []
+        firsts: Instructions = []
+        for _ in range(size):
+            load = bytecode.create_load_const(True)
+            jump = bytecode.create_instruction(jump_name, target=instructions[1])
+            padding = [bytecode.create_instruction("NOP") for _ in range(spacing - jump_units)]
+            jumps.append(jump)
+            firsts.append(padding)
+            body += [load, jump, *padding]
+        # From the end of a jump over 255 units: the rest of its own spacing, one whole spacing, and the difference.
+        distance = 255 - (spacing - jump_units) - spacing
+        for index, jump in enumerate(jumps):
+            if index + 2 < size:
+                padding = firsts[index + 2]
+                # The target lies `distance` units into the stretch two further on; its head takes the first units.
+                place = distance - jump_units
+                jump.target = padding[place] if place >= 0 else jumps[index + 2]
+            else:
+                jump.target = instructions[1]
+        tail = [bytecode.create_instruction("NOP") for _ in range(256)]
+        instructions[1:1] = [*body, *tail]
+
+    return edit
+
+
+SPOTS: tuple[tuple[str, Callable[[int], Edit], int], ...] = (
+    ("different constants", constants, 32_000),
+    ("different names", names, 32_000),
+    ("blocks laid out in reverse", reversed_blocks, 10_000),
+    ("jumps in one cascade at 255", cascade, 1_000),
+)
+
+
+def hard_spots(scale: int = 1) -> list[dict[str, Any]]:
+    """Each spot at a quarter of its size and at its size: the same cost per instruction, or it is quadratic."""
+    module = compile("pass", "<empty>", "exec", dont_inherit=True)
+    rows = []
+    for name, make, size in SPOTS:
+        row: dict[str, Any] = {"spot": name, "size": size // scale}
+        for label, count in (("quarter", size // scale // 4), ("full", size // scale)):
+            edit = make(count)
+            built: list[int] = []
+
+            def timed(instructions: Instructions, options: Any, edit: Edit = edit, built: list[int] = built) -> None:
+                edit(instructions, options)
+                built.append(len(instructions))
+
+            whole = best(lambda timed=timed: bytecode.transform_code_object(module, timed), 3)
+            code = bytecode.transform_code_object(module, timed)
+            again = best(lambda code=code: bytecode.roundtrip(code), 3)
+            row[label] = 1e9 * whole / built[-1]
+            row[f"{label}_roundtrip"] = 1e9 * again / built[-1]
+            row["instructions"] = built[-1]
+        rows.append(row)
+    return rows
+
+
+def peak_memory(size: int) -> dict[str, float]:
+    """MiB that the largest function adds to a fresh process: its code object, then the transform of it."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--memory-of", str(size)], check=True, capture_output=True, text=True
+    )
+    result = json.loads(done.stdout)
+    assert isinstance(result, dict)
+    return result
+
+
+def _memory_of(size: int) -> None:
+    code = straight_line(size)
+    peaks = [_peak()]
+    bytecode.roundtrip(code)
+    peaks.append(_peak())
+    bytecode.transform_code_object(code, measure.leave_alone)
+    peaks.append(_peak())
+    print(
+        json.dumps({"compiled": peaks[0], "roundtrip_adds": peaks[1] - peaks[0], "transform_adds": peaks[2] - peaks[0]})
+    )
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def goals(results: measure.Results, sizes: dict[str, list[dict[str, float]]], spots: list[dict[str, Any]]) -> list[Any]:
+    """(goal, wanted, reached or None where it could not be measured)."""
+    transform, opnames = "pydynamo transform, no-op", "pydynamo transform, opnames"
+    roundtrip = "pydynamo roundtrip"
+    spread = max(
+        max(row[path] for row in rows) / min(row[path] for row in rows)
+        for rows in sizes.values()
+        for path in ("roundtrip", "transform")
+    )
+    growth = max(row["full"] / row["quarter"] for row in spots)
+    return [
+        ("transform, no-op: × torch", "≥ 60", results.ratio("torch transform, no-op", transform)),
+        ("transform, no-op: × bytecode", "≥ 60", results.ratio("bytecode", transform)),
+        ("transform that reads opnames: × torch", "≥ 40", results.ratio("torch transform, opnames", opnames)),
+        ("native roundtrip, verified: × torch", "≥ 200", results.ratio("torch transform, no-op", roundtrip)),
+        ("native roundtrip: × compile(ast), per code unit", "≥ 5", results.unit_ratio("compile(ast)", roundtrip)),
+        ("cost per instruction, 100 to 1,000,000: largest over least", "≤ 2", spread),
+        ("hard spots: cost at full size over cost at a quarter", "≤ 2", growth),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="The assembler's speed on this machine and interpreter.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of everything, to see that it runs")
+    parser.add_argument("--json", type=Path, help="write all figures here")
+    parser.add_argument("--memory-of", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.memory_of:
+        _memory_of(options.memory_of)
+        return
+    out = Console(highlight=False, width=130)
+    say = Console(stderr=True)
+    say.print(f"[dim]CPython {platform.python_version()}: the standard library")
+    results = measure.run(measure.sample(200 if options.quick else None), 3, lambda name: say.print(f"[dim]  {name}"))
+    bench.show(results)
+    sizes = SIZES[:-2] if options.quick else SIZES
+    say.print("[dim]by size")
+    scaling = {make.__name__: by_size(make, sizes) for make in (straight_line, branches)}
+    rows = terminal.table("ns per instruction at", *(f"{size:,}" for size in sizes), "largest / least")
+    for make_name, figures in scaling.items():
+        for path in ("roundtrip", "transform"):
+            line = [row[path] for row in figures]
+            rows.add_row(
+                f"{make_name.replace('_', ' ')}, {path}", *(f"{x:,.1f}" for x in line), f"{max(line) / min(line):.2f}"
+            )
+    out.print(rows)
+    say.print("[dim]hard spots")
+    spots = hard_spots(10 if options.quick else 1)
+    columns = ("hard spot", "size", "instructions", "edit + assemble", "at a quarter", "roundtrip")
+    rows = terminal.table(*columns, title="ns per instruction")
+    for row in spots:
+        rows.add_row(
+            row["spot"],
+            f"{row['size']:,}",
+            f"{row['instructions']:,}",
+            f"{row['full']:,.0f}",
+            f"{row['quarter']:,.0f}",
+            f"{row['full_roundtrip']:,.0f}",
+        )
+    out.print(rows)
+    memory = peak_memory(sizes[-1])
+    out.print(
+        f"peak memory, {sizes[-1]:,} instructions: {memory['compiled']:,.0f} MiB once compiled; "
+        f"roundtrip adds {memory['roundtrip_adds']:,.0f} MiB, transform {memory['transform_adds']:,.0f} MiB"
+    )
+    reached = goals(results, scaling, spots)
+    rows = terminal.table("goal", "wanted", "reached")
+    for goal, wanted, value in reached:
+        rows.add_row(goal, wanted, "not measured here" if value is None else f"{value:,.1f}")
+    out.print(rows)
+    if options.json:
+        options.json.write_text(
+            json.dumps(
+                {
+                    "results": asdict(results),
+                    "by_size": scaling,
+                    "hard_spots": spots,
+                    "memory_mib": memory,
+                    "goals": [{"goal": goal, "wanted": wanted, "reached": value} for goal, wanted, value in reached],
+                },
+                indent=1,
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()
