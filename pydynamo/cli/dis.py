@@ -15,11 +15,12 @@ from pydynamo.cli import corpus, terminal, transforms
 
 # What is coloured in a line of the textual form: a pattern and its style, later ones over earlier ones.
 _COLOURS = (
-    (r"^\s*\S*\s*\b[A-Z][A-Z0-9_]+\b", "cyan"),
-    (r"^\S.*:$", "bold magenta"),
-    (r"\bL\d+\b", "bold magenta"),
+    (r"\b[A-Z][A-Z0-9_]+\b", "cyan"),
     (r"'[^']*'|\"[^\"]*\"", "green"),
-    (r"[#;].*$", "dim"),
+    (r"\b[LT]\d+\b", "bold magenta"),
+    (r"^\s*(try|end)\b", "yellow"),
+    (r"^ *(\d+|-)(?= )", "dim"),
+    (r"  # .*$", "dim"),
 )
 
 
@@ -44,8 +45,19 @@ def _lines_with_offsets(text: str) -> list[tuple[int, str]]:
 
 
 def listing(code: types.CodeType) -> str:
-    """The code object as text: a heading, then its instructions."""
-    return bytecode.format(bytecode.cleaned_instructions(code, safe=True))
+    """The code object's textual form for reading: line numbers in a margin where they change, columns left out."""
+    result, shown, margin = [], "", ""
+    for text in bytecode.format(bytecode.cleaned_instructions(code, safe=True)).splitlines():
+        if text.startswith("line "):
+            line = text.split()[1]
+            margin = line if line != shown else ""
+            shown = line
+        elif text.startswith(" "):
+            result.append(f"{margin:>5} {text}")
+            margin = ""
+        else:
+            result.append(f"{'':>5} {text}")
+    return "\n".join(result) + "\n"
 
 
 def heading(code: types.CodeType) -> str:
@@ -92,7 +104,7 @@ def command(target: str, transform: str | None, recursive: bool) -> None:
     \b
     pydynamo dis json.decoder:JSONDecoder.decode
     pydynamo dis script.py -r
-    pydynamo dis heapq:heappush --before-after nops
+    pydynamo dis heapq:heappush --before-after lines
     """
     code, _ = corpus.find(target)
     apply = None if transform is None else named_transform(transform)
