@@ -468,7 +468,7 @@ class CompiledFunction:
 
     def __init__(
         self,
-        function: FunctionType,
+        function: Callable[..., Any],
         on_miss: Callable[[CompiledFunction, tuple[Any, ...], dict[str, Any]], Any],
         cache: CodeCache | None = None,
     ) -> None: ...

@@ -57,7 +57,7 @@ pub(crate) unsafe fn bind(shape: &CodeShape, function: *mut PyObject, call: Call
         rearranged: false,
         owned: Vec::new(),
     };
-    // SAFETY (whole function): indices stay below nargs + keyword_count for `args`, below the tuple's size for
+    // SAFETY: (whole function) indices stay below nargs + keyword_count for `args`, below the tuple's size for
     // `kwnames`, below slot_count for `slots`; objects read from live containers are borrowed while those live.
     unsafe {
         let direct = call.nargs.min(argcount);
@@ -237,8 +237,8 @@ impl RebuiltCall {
                 position += 1;
                 rebuilt.arguments.push(value);
             };
-            for slot in argcount..named {
-                push(&mut rebuilt, shape.parameters[slot].as_ptr(), slots[slot]);
+            for (parameter, &value) in shape.parameters.iter().zip(slots).take(named).skip(argcount) {
+                push(&mut rebuilt, parameter.as_ptr(), value);
             }
             if !extra_keywords.is_null() {
                 let (mut cursor, mut key, mut value) = (0, ptr::null_mut(), ptr::null_mut());

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// Locks; a panic elsewhere leaves these plain values whole, so poisoning is no reason to fail.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -109,6 +109,11 @@ impl CacheEntry {
     }
 }
 
+/// Someone with a view of a cache's entries, which must not outlive them when the cache is cleared.
+pub(crate) trait Follower: Send + Sync {
+    fn forget(&self);
+}
+
 /// See `CodeCache` in `_core.pyi`.
 #[pyclass(frozen, weakref, module = "pydynamo._core")]
 #[derive(Default)]
@@ -119,6 +124,7 @@ pub(crate) struct CodeCache {
     added: AtomicU64,
     own_history: Mutex<Option<Py<PyDict>>>,
     histories: Mutex<HashMap<usize, (Held, Py<PyDict>)>>,
+    followers: Mutex<Vec<Weak<dyn Follower>>>,
 }
 
 impl CodeCache {
@@ -128,6 +134,15 @@ impl CodeCache {
 
     pub(crate) fn snapshot(&self) -> Arc<Vec<Py<CacheEntry>>> {
         Arc::clone(&lock(&self.entries))
+    }
+
+    pub(crate) fn add_follower(&self, follower: Weak<dyn Follower>) {
+        let mut followers = lock(&self.followers);
+        // Those that are gone leave whenever the list is full, so that it grows with the living only.
+        if followers.len() == followers.capacity() {
+            followers.retain(|follower| follower.strong_count() > 0);
+        }
+        followers.push(follower);
     }
 
     fn replace_entries(&self, entries: Vec<Py<CacheEntry>>) {
@@ -228,6 +243,10 @@ impl CodeCache {
         self.replace_entries(Vec::new());
         let old = (std::mem::take(&mut *lock(&self.histories)), lock(&self.own_history).take());
         drop(old);
+        let followers = lock(&self.followers).clone();
+        for follower in followers.iter().filter_map(Weak::upgrade) {
+            follower.forget();
+        }
     }
 
     fn __repr__(&self) -> String {
@@ -244,9 +263,7 @@ impl CodeCache {
             }
         }
         if let Ok(history) = self.own_history.try_lock() {
-            if let Some(history) = &*history {
-                visit.call(history)?;
-            }
+            history.as_ref().map_or(Ok(()), |history| visit.call(history))?;
         }
         if let Ok(histories) = self.histories.try_lock() {
             for (held, history) in histories.values() {

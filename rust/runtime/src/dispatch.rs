@@ -1,6 +1,6 @@
 //! What a call of a `CompiledFunction` does: find the entry whose guards pass, else ask Python what to run.
 use crate::bind::{BoundArguments, Call, RebuiltCall, bind};
-use crate::cache::{CacheEntry, CodeCache, lock};
+use crate::cache::{CacheEntry, CodeCache, Follower, lock};
 use crate::code_shape::CodeShape;
 use crate::errors::pydynamo_error;
 use crate::guard::Inputs;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 
 /// An entry, and the callable that runs its target for one wrapper.
 struct Ready {
@@ -52,6 +52,19 @@ struct ReadyList {
     entries: Arc<Vec<Arc<Ready>>>,
 }
 
+/// A wrapper's list where its cache can reach it, to have it dropped together with the entries.
+struct ReadyCell(Mutex<ReadyList>);
+
+impl Follower for ReadyCell {
+    fn forget(&self) {
+        // No cache has this version: the next call fills the list again.
+        let empty = ReadyList { version: u64::MAX, entries: Arc::default() };
+        // The old list is dropped after the lock is free: dropping callables may run code of the user's.
+        let old = std::mem::replace(&mut *lock(&self.0), empty);
+        drop(old);
+    }
+}
+
 /// Everything behind one `CompiledFunction`.
 pub(crate) struct State {
     pub(crate) function: Py<PyFunction>,
@@ -60,7 +73,7 @@ pub(crate) struct State {
     /// The function's code when it was wrapped, kept alive so that its address means it.
     code: Py<PyCode>,
     shape: CodeShape,
-    ready: Mutex<ReadyList>,
+    ready: Arc<ReadyCell>,
     disabled: AtomicBool,
     misses: AtomicU64,
 }
@@ -72,14 +85,17 @@ impl State {
         cache: Py<CodeCache>,
     ) -> PyResult<Self> {
         let code = function.getattr("__code__")?.cast_into::<PyCode>()?;
+        let ready = Arc::new(ReadyCell(Mutex::default()));
+        ready.forget();
+        let follower: Weak<dyn Follower> = Arc::<ReadyCell>::downgrade(&ready);
+        cache.get().add_follower(follower);
         Ok(Self {
             function: function.clone().unbind(),
             on_miss,
             cache,
             shape: CodeShape::of(&code)?,
             code: code.unbind(),
-            // A version that no cache starts with: the first call fills the list.
-            ready: Mutex::new(ReadyList { version: u64::MAX, entries: Arc::default() }),
+            ready,
             disabled: AtomicBool::new(false),
             misses: AtomicU64::new(0),
         })
@@ -107,7 +123,7 @@ impl State {
         visit(self.on_miss.as_ptr());
         visit(self.cache.as_ptr());
         visit(self.code.as_ptr());
-        let Ok(ready) = self.ready.try_lock() else { return };
+        let Ok(ready) = self.ready.0.try_lock() else { return };
         // What a running call holds too is not this wrapper's alone; leaving it out keeps it alive.
         if Arc::strong_count(&ready.entries) > 1 {
             return;
@@ -131,7 +147,7 @@ impl State {
         nargsf: usize,
         kwnames: *mut PyObject,
     ) -> *mut PyObject {
-        // SAFETY (whole function): a valid vectorcall by the caller's word, passed on as it is; the callables are alive
+        // SAFETY: (whole function) a valid vectorcall by the caller's word, passed on as it is; the callables are alive
         // during their calls, because `found` or this state holds them.
         unsafe {
             let original = self.function.as_ptr();
@@ -158,7 +174,7 @@ impl State {
     /// As for [`State::call`].
     #[inline(never)]
     unsafe fn call_bound(&self, py: Python<'_>, callable: *mut PyObject, call: Call) -> *mut PyObject {
-        // SAFETY (whole function): as in `call`; the bound arguments live to the end of the call.
+        // SAFETY: (whole function) as in `call`; the bound arguments live to the end of the call.
         unsafe {
             let original = self.function.as_ptr();
             let Some(bound) = bind(&self.shape, original, call) else {
@@ -229,7 +245,7 @@ impl State {
     fn ready_list(&self, py: Python<'_>) -> Arc<Vec<Arc<Ready>>> {
         let version = self.cache.get().version();
         {
-            let ready = lock(&self.ready);
+            let ready = lock(&self.ready.0);
             if ready.version == version {
                 return Arc::clone(&ready.entries);
             }
@@ -240,7 +256,7 @@ impl State {
     /// Follows the cache: entries that this wrapper knows keep their callables, new ones get theirs, and come first.
     #[cold]
     fn refresh(&self, py: Python<'_>, version: u64) -> Arc<Vec<Arc<Ready>>> {
-        let known = Arc::clone(&lock(&self.ready).entries);
+        let known = Arc::clone(&lock(&self.ready.0).entries);
         let mut fresh = Vec::new();
         let entries = self.cache.get().snapshot();
         for entry in entries.iter().filter(|entry| entry.get().is_valid()) {
@@ -265,22 +281,21 @@ impl State {
         let fresh = Arc::new(fresh);
         let new = ReadyList { version, entries: Arc::clone(&fresh) };
         // The old list is dropped after the lock is free: dropping callables may run code of the user's.
-        let old = std::mem::replace(&mut *lock(&self.ready), new);
+        let old = std::mem::replace(&mut *lock(&self.ready.0), new);
         drop(old);
         fresh
     }
 
     /// Whether an entry was made for this function's code; a cache may hold entries of other code by mistake.
-    fn is_own_code(&self, py: Python<'_>, entry: &Py<CacheEntry>) -> bool {
-        let _gil = py;
-        // SAFETY: this state keeps the code alive.
+    fn is_own_code(&self, _: Python<'_>, entry: &Py<CacheEntry>) -> bool {
+        // SAFETY: this state keeps the code alive; the token says that the GIL is held.
         unsafe { entry.get().guards.get().0.is_for(self.code.as_ptr()) }
     }
 
     fn move_to_front(&self, list: &Arc<Vec<Arc<Ready>>>, index: usize) {
         let mut order = Vec::clone(list);
         order[..=index].rotate_right(1);
-        let mut ready = lock(&self.ready);
+        let mut ready = lock(&self.ready.0);
         let old = if Arc::ptr_eq(&ready.entries, list) {
             Some(std::mem::replace(&mut ready.entries, Arc::new(order)))
         } else {
@@ -327,7 +342,7 @@ impl State {
         callable: *mut PyObject,
         call: Call,
     ) -> PyResult<Bound<'py, PyAny>> {
-        // SAFETY (whole block): indices are below the counts of the call; every object is alive.
+        // SAFETY: (whole block) indices are below the counts of the call; every object is alive.
         let (args, kwargs, wrapper) = unsafe {
             let object = |index: usize| Bound::from_borrowed_ptr(py, *call.args.add(index));
             let args = PyTuple::new(py, (0..call.nargs).map(object))?;

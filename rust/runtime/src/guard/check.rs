@@ -64,7 +64,7 @@ impl Check {
     /// # Safety
     /// The registers that this names hold live objects, which the caller keeps alive; the GIL is held.
     pub(crate) unsafe fn holds(&self, py: Python<'_>, registers: &Registers) -> bool {
-        // SAFETY (whole function): live objects by the caller's word; types are checked before they are relied on.
+        // SAFETY: (whole function) live objects by the caller's word; types are checked before they are relied on.
         unsafe {
             match self {
                 Self::Exists(_) => true,

@@ -63,12 +63,11 @@ impl Held {
     }
 
     /// Whether the object still exists. Runs no code of the user's.
-    pub(crate) fn is_alive(&self, py: Python<'_>) -> bool {
+    pub(crate) fn is_alive(&self, _: Python<'_>) -> bool {
         match self {
             Self::Strong(_) => true,
             // SAFETY: `reference` is a weak reference; None never equals the address of the dead object.
             Self::Weak { pointer, reference } => unsafe {
-                let _gil = py;
                 shim::pydynamo_weakref_is(reference.as_ptr(), *pointer as *mut PyObject) != 0
             },
         }
@@ -241,8 +240,8 @@ impl Constant {
             | Self::BigInt(held)
             | Self::Str(held)
             | Self::Builtin(held)
-            | Self::Other(held) => short_repr(held.bind(py)),
-            Self::FrozenSet(held, _) => short_repr(held.bind(py)),
+            | Self::Other(held)
+            | Self::FrozenSet(held, _) => short_repr(held.bind(py)),
             Self::Int(value) => value.to_string(),
             Self::Float(bits) => short_repr(PyFloat::new(py, f64::from_bits(*bits)).as_any()),
             Self::Complex(re, im) => {

@@ -42,7 +42,7 @@ impl Fetch {
         parent: *mut PyObject,
         function: *mut PyObject,
     ) -> *mut PyObject {
-        // SAFETY (whole function): every arm checks the type it relies on; borrowed results are taken at once.
+        // SAFETY: (whole function) every arm checks the type it relies on; borrowed results are taken at once.
         unsafe {
             match self {
                 Self::Global(name) => {
@@ -52,7 +52,7 @@ impl Fetch {
                 }
                 Self::Closure(index) => closure_cell(function, *index),
                 Self::Function => taken(function),
-                Self::Constant(held) => held.get(py).map_or(ptr::null_mut(), |object| object.into_ptr()),
+                Self::Constant(held) => held.get(py).map_or(ptr::null_mut(), Bound::into_ptr),
                 Self::Attr(name) => or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr())),
                 Self::DictAttr(name) => dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr()),
                 Self::InstanceDict => taken(shim::pydynamo_instance_dict(parent)),

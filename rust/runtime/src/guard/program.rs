@@ -263,7 +263,7 @@ pub(crate) fn with_inputs<R>(
         arguments.push(value);
     }
     let kwnames = PyTuple::new(py, names)?;
-    let pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+    let pointers: Vec<_> = arguments.iter().map(Bound::as_ptr).collect();
     let call = Call { args: pointers.as_ptr(), nargs, kwnames: kwnames.as_ptr() };
     // SAFETY: a function object with its own code's shape, and a vectorcall over objects that `arguments` keeps alive.
     let Some(bound) = (unsafe { bind(&shape, function.as_ptr(), call) }) else {

@@ -44,12 +44,12 @@ impl TensorCheck {
             return Err(pydynamo_error(py, message));
         }
         let keys = torch.getattr("_C")?.getattr("_dispatch_keys")?.call1((example,))?;
-        let strided = example.getattr("layout")?.is(&torch.getattr("strided")?);
+        let has_strides = example.getattr("layout")?.is(&torch.getattr("strided")?);
         let sizes = match options.sizes {
             Some(sizes) => sizes,
             None => example.call_method0("size")?.extract::<Vec<i64>>()?.into_iter().map(Some).collect(),
         };
-        let strides = if !options.check_strides || !strided {
+        let strides = if !options.check_strides || !has_strides {
             None
         } else if options.strides.is_some() {
             options.strides
@@ -91,13 +91,11 @@ impl TensorCheck {
             if !self.class.is(ffi::Py_TYPE(object).cast()) {
                 return false;
             }
-            match &self.native {
-                Some(native) => self.native_matches(native, native.link.tensor(object)),
-                None => {
-                    let object = Bound::from_borrowed_ptr(py, object);
-                    matches!(self.difference(&object), Ok(None))
-                }
+            if let Some(native) = &self.native {
+                return self.native_matches(native, native.link.tensor(object));
             }
+            let object = Bound::from_borrowed_ptr(py, object);
+            matches!(self.difference(&object), Ok(None))
         }
     }
 

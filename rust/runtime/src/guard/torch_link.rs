@@ -133,7 +133,7 @@ impl TorchLink {
         let offset = [16, 24].into_iter().find(|offset| {
             known.iter().all(|(sample, cdata, _)| {
                 // SAFETY: a Python tensor object is larger than 32 bytes.
-                unsafe { sample.as_ptr().cast::<u8>().add(*offset).cast::<usize>().read() == *cdata }
+                unsafe { sample.as_ptr().cast::<usize>().byte_add(*offset).read() == *cdata }
             })
         });
         let Some(offset) = offset else { return Ok(false) };
@@ -200,15 +200,15 @@ pub(crate) struct TensorRef<'link> {
 }
 
 impl TensorRef<'_> {
-    fn implementation(self) -> *const u8 {
+    fn implementation(self) -> *const u64 {
         // SAFETY: an at::Tensor is one pointer to its implementation, which is never NULL.
-        unsafe { *self.handle.cast::<*const u8>() }
+        unsafe { *self.handle.cast::<*const u64>() }
     }
 
     #[inline]
     pub(crate) fn keys(self) -> u64 {
         // SAFETY: the calibrated offset lies inside every TensorImpl.
-        unsafe { self.implementation().add(self.link.keys_offset).cast::<u64>().read() }
+        unsafe { self.implementation().byte_add(self.link.keys_offset).read() }
     }
 
     #[inline]
