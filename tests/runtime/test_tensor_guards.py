@@ -167,10 +167,10 @@ def default_dtype() -> Any:
 def deterministic() -> Any:
     class Changed:
         def __enter__(self) -> None:
-            torch.use_deterministic_algorithms(True)
+            torch._C._set_deterministic_algorithms(True)
 
         def __exit__(self, *exception: object) -> None:
-            torch.use_deterministic_algorithms(False)
+            torch._C._set_deterministic_algorithms(False)
 
     return Changed()
 

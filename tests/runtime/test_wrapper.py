@@ -461,7 +461,8 @@ import sys
 from pydynamo._core import CompiledFunction, GuardBuilder
 def f(n): return n and f(n - 1)
 original = f
-f = CompiledFunction(f, lambda w, a, k: w.cache.add(GuardBuilder(original.__code__).build(), original.__code__))
+guards = GuardBuilder(f.__code__).build()
+f = CompiledFunction(f, lambda w, a, k: w.cache.add(guards, original.__code__))
 sys.setrecursionlimit({limit})
 assert f(900) == 0
 for _ in range(3):
