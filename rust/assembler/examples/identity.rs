@@ -11,7 +11,7 @@ use pydynamo_assembler::{Result, disasm};
 mod corpus;
 use corpus::{Corpus, Record};
 
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 7;
 
 fn main() {
     for path in std::env::args().skip(1) {

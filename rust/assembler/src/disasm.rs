@@ -2,7 +2,7 @@
 //!
 //! CACHE and EXTENDED_ARG units go, jump targets and exception regions become indices, every record gets its position.
 //! One walk over the units reads all three tables side by side; a second one over the jumps turns units into indices.
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use crate::code::{Program, RawCode, Region, RegionDepth};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,7 +18,7 @@ use crate::{exntable, tables};
 pub const MAX_UNITS: u32 = 1 << 28;
 
 thread_local! {
-    static SCRATCH: Cell<Scratch> = Cell::default();
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
 /// What is reused from one code object to the next.
@@ -26,6 +26,7 @@ thread_local! {
 struct Scratch {
     /// Index of the instruction that begins at a unit, or [`NO_INDEX`].
     index_at: Vec<u32>,
+    lines: Vec<Stretch>,
     /// First and last-plus-one unit of each region.
     spans: Vec<(u32, u32)>,
     /// The jumps, by index.
@@ -43,10 +44,7 @@ struct Scratch {
 /// A code object that is damaged: opcodes that no code object may contain, a truncated instruction, a jump or a handler into the
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
-    let mut scratch = SCRATCH.take();
-    let result = disassemble_with(version, raw, program, &mut scratch);
-    SCRATCH.set(scratch);
-    result
+    SCRATCH.with_borrow_mut(|scratch| disassemble_with(version, raw, program, scratch))
 }
 
 fn disassemble_with(
@@ -92,7 +90,9 @@ fn disassemble_with(
 fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
     let shapes = shape::of(version);
     let units = (raw.code.len() / 2) as u32;
-    let mut lines = Lines::new(raw);
+    read_lines(raw, units, &mut scratch.lines)?;
+    let lines = &scratch.lines[..];
+    let mut line = 0;
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
     regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
     let code = raw.code.as_chunks::<2>().0;
@@ -113,10 +113,12 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
                 inst.written = Written::PLAIN;
             }
         }
-        if start >= lines.end {
-            lines.advance(start)?;
+        // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
+        line += usize::from(start >= lines[line].end);
+        while start >= lines[line].end {
+            line += 1;
         }
-        inst.loc = lines.loc;
+        inst.loc = lines[line].loc;
         if pos >= regions.boundary {
             regions.advance(start, pos)?;
         }
@@ -140,8 +142,7 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
             "co_code ends inside the instruction's inline caches",
         ));
     }
-    regions.finish(units)?;
-    lines.finish(units)
+    regions.finish(units)
 }
 
 fn target_unit(shape: Shape, end: u32, distance: u32, units: u32, index: u32) -> Result<u32> {
@@ -190,60 +191,36 @@ pub(crate) fn legal(version: Version, opcode: u8, index: u32) -> Result<()> {
     })
 }
 
-/// The line table, read along with the code.
-struct Lines<'a> {
-    reader: linetable::Reader<'a>,
-    /// Whether there is a table at all.
-    present: bool,
-    loc: Location,
-    /// Unit at which the current entry ends.
+/// A stretch of code of one source position.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// Unit at which it ends.
     end: u32,
+    loc: Location,
 }
 
-impl<'a> Lines<'a> {
-    fn new(raw: &RawCode<'a>) -> Self {
-        let reader = linetable::Reader::new(raw.linetable, raw.firstlineno);
-        Self { reader, present: !raw.linetable.is_empty(), loc: Location::NONE, end: 0 }
-    }
-
-    /// Moves to the entry that covers `unit`.
-    #[inline]
-    fn advance(&mut self, unit: u32) -> Result<()> {
-        while self.end <= unit {
-            let units = self.reader.read(&mut self.loc)?;
-            if units == 0 {
-                return self.ended(unit);
-            }
-            self.end += units;
+/// Reads the whole line table. After its last entry comes one without end.
+fn read_lines(raw: &RawCode, units: u32, lines: &mut Vec<Stretch>) -> Result<()> {
+    lines.clear();
+    let mut reader = linetable::Reader::new(raw.linetable, raw.firstlineno);
+    let mut next = Stretch { end: 0, loc: Location::NONE };
+    loop {
+        match reader.read(&mut next.loc)? {
+            0 => break,
+            covered => next.end += covered,
         }
-        Ok(())
-    }
-
-    #[cold]
-    fn ended(&mut self, unit: u32) -> Result<()> {
-        if self.present {
-            let reason =
-                format!("co_linetable is truncated: it covers only the first {unit} units of the code");
-            return Err(Error::whole(ErrorKind::BadLineTable, reason));
+        if next.end > units {
+            break;
         }
-        self.end = u32::MAX;
-        Ok(())
+        lines.push(next);
     }
-
-    fn finish(mut self, units: u32) -> Result<()> {
-        while self.present && self.end < units {
-            let units = self.reader.read(&mut self.loc)?;
-            if units == 0 {
-                break;
-            }
-            self.end += units;
-        }
-        if self.present && (self.end != units || self.reader.read(&mut self.loc)? != 0) {
-            let reason = format!("co_linetable does not end where the code does, after {units} units");
-            return Err(Error::whole(ErrorKind::BadLineTable, reason));
-        }
-        Ok(())
+    // No table at all is a way to say that nothing is known.
+    if next.end != units && !raw.linetable.is_empty() {
+        let reason = format!("co_linetable is truncated or too long: the code has {units} units");
+        return Err(Error::whole(ErrorKind::BadLineTable, reason));
     }
+    lines.push(Stretch { end: u32::MAX, loc: Location::NONE });
+    Ok(())
 }
 
 /// The regions, entered and left along with the code.

@@ -3,9 +3,11 @@ use crate::code::Program;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::layout::Layout;
-use crate::location::Location;
 use crate::version::Version;
 use crate::{exntable, linetable, shape};
+
+/// Instructions whose positions are compared at a time: the bits of a word.
+const CHUNK: usize = 64;
 
 /// Writes `co_code`.
 pub fn code(version: Version, insts: &[Inst], layout: &Layout, out: &mut Vec<u8>) {
@@ -13,16 +15,15 @@ pub fn code(version: Version, insts: &[Inst], layout: &Layout, out: &mut Vec<u8>
     out.clear();
     out.resize(2 * layout.units() as usize, 0);
     let out = out.as_chunks_mut::<2>().0;
-    let mut unit = 0;
-    for (index, (inst, &end)) in (0_u32..).zip(insts.iter().zip(layout.starts().iter().skip(1))) {
+    let starts = &layout.starts()[..=insts.len()];
+    for (index, inst) in insts.iter().enumerate() {
+        let (start, end) = (starts[index], starts[index + 1]);
         let shape = shapes[inst.opcode as usize];
-        let arg = if shape.is_jump() { layout.distance(index, inst.target) } else { inst.arg };
-        let start = unit as usize;
-        unit = end;
-        let at = (end - 1 - shape.caches()) as usize;
-        out[at] = [inst.opcode, arg as u8];
+        let arg = if shape.is_jump() { end.abs_diff(starts[inst.target as usize]) } else { inst.arg };
+        let at = end - 1 - shape.caches();
+        out[at as usize] = [inst.opcode, arg as u8];
         if at != start {
-            prefixes(version, &mut out[start..at], arg);
+            prefixes(version, &mut out[start as usize..at as usize], arg);
         }
     }
 }
@@ -47,25 +48,39 @@ pub fn lines(
 ) -> Result<()> {
     let merges = linetable::merges(version);
     let mut writer = linetable::Writer::new(out, firstlineno, insts.len());
-    let (mut loc, mut from) = (&Location::NONE, 0);
-    for (inst, &start) in insts.iter().zip(layout.starts()) {
-        if !merges || !inst.loc.same(loc) {
-            let written = writer.write(start - from, loc);
-            written.map_err(|what| unwritable(what, layout, start))?;
-            (loc, from) = (&inst.loc, start);
+    let starts = &layout.starts()[..=insts.len()];
+    let mut from = 0;
+    // Whether a run of one position ends is anybody's guess, and a wrong guess costs more than all else here: so ask first, 64 times
+    // without a branch, then go through the answers.
+    for base in (0..insts.len()).step_by(CHUNK) {
+        let chunk = &insts[base..insts.len().min(base + CHUNK + 1)];
+        let mut ends = 0_u64;
+        if merges {
+            for (bit, pair) in chunk.windows(2).enumerate() {
+                ends |= u64::from(!pair[0].loc.same(&pair[1].loc)) << bit;
+            }
+        } else {
+            ends = u64::MAX.checked_shr((CHUNK + 1 - chunk.len()) as u32).unwrap_or(0);
+        }
+        if chunk.len() <= CHUNK {
+            ends |= 1 << (chunk.len() - 1);
+        }
+        while ends != 0 {
+            let last = base + ends.trailing_zeros() as usize;
+            ends &= ends - 1;
+            let end = starts[last + 1];
+            writer.write(end - from, &insts[last].loc).map_err(|what| unwritable(what, last))?;
+            from = end;
         }
     }
-    let written = writer.write(layout.units() - from, loc);
-    written.map_err(|what| unwritable(what, layout, layout.units()))?;
     writer.finish();
     Ok(())
 }
 
-/// The error for the last instruction before unit `end`.
+/// The error for an instruction's position.
 #[cold]
-fn unwritable(what: &str, layout: &Layout, end: u32) -> Error {
-    let next = layout.starts().partition_point(|&start| start < end);
-    Error::at(ErrorKind::BadLineTable, next.saturating_sub(1) as u32, what)
+fn unwritable(what: &str, index: usize) -> Error {
+    Error::at(ErrorKind::BadLineTable, index as u32, what)
 }
 
 /// Writes `co_exceptiontable`; `depths` says how deep the stack of each region's handler is.

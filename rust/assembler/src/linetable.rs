@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     /// A reader at the table's beginning.
     #[must_use]
     pub const fn new(table: &'a [u8], firstlineno: i32) -> Self {
-        Self { bytes: table, pos: 0, line: firstlineno }
+        Self { bytes: table, pos: 0, line: if firstlineno == i32::MIN { i32::MIN + 1 } else { firstlineno } }
     }
 
     /// Reads an entry's position into `loc`. Returns how many units it covers (1 to 8), or 0 at the table's end.
@@ -47,10 +47,12 @@ impl<'a> Reader<'a> {
             let code = head >> 3 & 0xf;
             if head & ENTRY != 0 && code < CODE_NO_COLUMNS {
                 let short = code < CODE_ONE_LINE;
-                let delta = if short { 0 } else { code - CODE_ONE_LINE };
+                // All ones for the short form.
+                let mask = u8::from(short).wrapping_neg();
+                let delta = code.wrapping_sub(CODE_ONE_LINE) & !mask;
                 let short_col = code << 3 | second >> 4 & 7;
-                let (col, end_col) =
-                    if short { (short_col, short_col + (second & 0xf)) } else { (second, third) };
+                let col = short_col & mask | second & !mask;
+                let end_col = short_col.wrapping_add(second & 0xf) & mask | third & !mask;
                 if let Some(line) = self.line.checked_add(i32::from(delta)) {
                     self.line = line;
                     self.pos += 3 - usize::from(short);
@@ -169,10 +171,11 @@ impl<'a> Writer<'a> {
     pub fn new(out: &'a mut Vec<u8>, firstlineno: i32, entries: usize) -> Self {
         out.clear();
         out.resize(3 * entries + MAX_ENTRY, 0);
-        Self { out, pos: 0, line: firstlineno }
+        // An absent line has the least number there is, which must not look like a step from here.
+        Self { out, pos: 0, line: firstlineno.max(i32::MIN + 1) }
     }
 
-    /// Says that the next `units` units come from `loc`. More than eight become several entries, of which only the first moves the
+    /// Says that the next `units` units (at least one) come from `loc`. More than eight become several entries, of which only the first moves the
     /// line.
     ///
     /// # Errors
@@ -183,10 +186,7 @@ impl<'a> Writer<'a> {
             self.entry(MAX_UNITS, loc)?;
             units -= MAX_UNITS;
         }
-        if units > 0 {
-            self.entry(units, loc)?;
-        }
-        Ok(())
+        self.entry(units, loc)
     }
 
     /// Cuts `out` to what was written.
@@ -200,18 +200,21 @@ impl<'a> Writer<'a> {
     )]
     #[inline]
     fn entry(&mut self, units: u32, loc: &Location) -> std::result::Result<(), &'static str> {
-        let head = ENTRY | (units as u8 - 1);
-        let (line, col, end_col) = (loc.line.raw(), loc.col.raw(), loc.end_col.raw());
-        let delta = line.wrapping_sub(self.line) as u32;
-        let on_a_line = (loc.end_line.raw() == line) & loc.line.is_some() & (line >= self.line) & (delta < 3);
-        let narrow = ((col as u32) < 128) & ((end_col as u32) < 128);
+        let head = ENTRY | (units as u8).wrapping_sub(1) & 7;
+        let (line, col, end_col) = (loc.line.raw(), loc.col.raw() as u32, loc.end_col.raw() as u32);
+        // Absent lines and columns are far from all others in this arithmetic.
+        let delta = (i64::from(line) - i64::from(self.line)) as u64;
+        let on_a_line = (loc.end_line.raw() == line) & (delta < 3);
+        let narrow = (col | end_col) < 128;
         if on_a_line & narrow
             && let Some(room) = self.room()
         {
-            let width = end_col.wrapping_sub(col) as u32;
+            let width = end_col.wrapping_sub(col);
             let short = (delta == 0) & (col < 80) & (width < 16);
-            let code = if short { col as u8 >> 3 } else { CODE_ONE_LINE + delta as u8 };
-            let second = if short { (col as u8 & 7) << 4 | width as u8 } else { col as u8 };
+            // All ones for the short form: chosen by a mask, because half of the guesses of a branch would be wrong.
+            let mask = u8::from(short).wrapping_neg();
+            let code = (col as u8 >> 3) & mask | (CODE_ONE_LINE + delta as u8) & !mask;
+            let second = ((col as u8 & 7) << 4 | width as u8 & 0xf) & mask | col as u8 & !mask;
             *room = [head | code << 3, second, end_col as u8];
             self.pos += 3 - usize::from(short);
             self.line = line;

@@ -29,7 +29,9 @@ fn together(version: Version, record: &Record, program: &Program) -> Assembled {
 fn each(mut check: impl FnMut(Version, &Record)) {
     for Corpus { version, records } in corpora() {
         assert!(!records.is_empty());
-        records.iter().for_each(|record| check(version, record));
+        for record in &records {
+            check(version, record);
+        }
     }
 }
 

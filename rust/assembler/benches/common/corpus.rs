@@ -3,6 +3,7 @@ use pydynamo_assembler::code::RawCode;
 use pydynamo_assembler::version::Version;
 
 /// One code object.
+#[allow(dead_code, reason = "not every user needs every field")]
 pub struct Record {
     /// File, line and qualified name.
     pub name: String,
@@ -10,11 +11,8 @@ pub struct Record {
     pub linetable: Vec<u8>,
     pub exceptiontable: Vec<u8>,
     pub firstlineno: i32,
-    #[allow(dead_code)]
     pub stacksize: u32,
-    #[allow(dead_code)]
     pub flags: u32,
-    #[allow(dead_code)]
     pub locals: u32,
 }
 

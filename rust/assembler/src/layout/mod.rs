@@ -8,7 +8,7 @@ mod cascade;
 use crate::code::Program;
 use crate::disasm::legal;
 use crate::error::{Error, ErrorKind, Result};
-use crate::inst::{Inst, NO_INDEX, Written};
+use crate::inst::{Inst, NO_INDEX};
 use crate::shape;
 use crate::version::Version;
 
@@ -100,33 +100,28 @@ impl Layout {
         let regions = program.regions.len() as u32;
         self.jumps.clear();
         self.starts.clear();
+        self.starts.resize(count + 1, 0);
         let (mut unit, mut bad, mut fits) = (0, false, true);
-        let jumps = &mut self.jumps;
-        let insts = (0_u32..).zip(&program.insts);
-        self.starts.extend(insts.map(|(index, inst)| {
-            let start = unit;
+        let starts = &mut self.starts[..count];
+        for (index, inst) in program.insts.iter().enumerate() {
+            starts[index] = unit;
             let shape = shapes[inst.opcode as usize];
             bad |= shape.is_illegal() | (inst.region.wrapping_add(1) > regions);
             unit += 1 + shape.caches();
-            if (inst.target != NO_INDEX)
-                | shape.is_jump()
-                | (inst.arg > 0xff)
-                | (inst.written != Written::PLAIN)
-            {
+            if shape.is_jump() | ((inst.arg >> 8) | !inst.target | inst.written.prefixes() != 0) {
                 let mut prefixes = inst.written.prefixes();
                 if shape.is_jump() {
                     bad |= inst.target as usize >= count;
-                    fits &= (inst.target <= index) == shape.is_backward();
-                    jumps.push(index);
+                    fits &= (inst.target as usize <= index) == shape.is_backward();
+                    self.jumps.push(index as u32);
                 } else {
                     bad |= inst.target != NO_INDEX;
                     prefixes = prefixes.max(shape::prefixes(inst.arg));
                 }
                 unit += prefixes;
             }
-            start
-        }));
-        self.starts.push(unit);
+        }
+        self.starts[count] = unit;
         if bad || program.regions.iter().any(|region| region.target as usize >= count) {
             return Err(malformed(version, program));
         }

@@ -1,0 +1,103 @@
+//! Edits of real code objects: whatever they do, assembly and verification end in an error or in tables that come apart again.
+//!
+//! Input: version, code object, then edits of five bytes each: kind, place, and three bytes that the kind reads.
+#![no_main]
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use pydynamo_assembler::assemble::{self, Scratch};
+use pydynamo_assembler::churn::{self, Random};
+use pydynamo_assembler::code::{
+    Assembled, CodeMeta, ConstKind, LocalKind, Options, Program, RawCode, Region, RegionDepth, Trust,
+};
+use pydynamo_assembler::disasm;
+use pydynamo_assembler::inst::{Inst, NO_INDEX};
+use pydynamo_assembler::instrument::{self, Site};
+
+#[path = "../../assembler/benches/common/corpus.rs"]
+#[allow(dead_code)]
+mod corpus;
+use corpus::Corpus;
+
+static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../assembler/tests/fixtures");
+    (11..=15).map(|minor| Corpus::load(&format!("{folder}/sample-3.{minor}.bin"))).collect()
+});
+
+fn edit(program: &mut Program, corpus: &Corpus, edit: &[u8; 5]) {
+    let count = program.insts.len();
+    if count == 0 {
+        return;
+    }
+    let [kind, place, a, b, c] = *edit;
+    let at = place as usize * count / 256;
+    let (near, far) = ((at + a as usize) % count, a as usize * count / 256);
+    match kind % 12 {
+        0 => program.insts[at].opcode = a,
+        1 => program.insts[at].arg = u32::from_le_bytes([a, b, c, 0]),
+        2 => program.insts[at].target = if c & 1 == 0 { near } else { far } as u32,
+        3 => drop(program.insts.remove(at)),
+        4 => program.insts.insert(at, Inst::new(a, u32::from(b))),
+        5 => program.insts.insert(at, program.insts[near]),
+        6 => program.insts.swap(at, near),
+        7 => {
+            let region = if b & 1 == 0 { NO_INDEX } else { u32::from(b >> 1) };
+            program.insts[at.min(near)..at.max(near)].iter_mut().for_each(|inst| inst.region = region);
+        }
+        8 => {
+            let depth = match c & 3 {
+                0 => RegionDepth::Below { anchor: near as u32, height: u32::from(b), stated: u32::from(c >> 2) },
+                _ => RegionDepth::Fixed(u32::from(c >> 2)),
+            };
+            program.regions.push(Region { target: at as u32, depth, lasti: b & 1 == 1 });
+        }
+        9 => churn::insert_nops(corpus.version, program, &mut Random::new(u64::from(a)), 4, u32::from(b)),
+        10 => churn::permute_blocks(corpus.version, program, &mut Random::new(u64::from(a)), 1 + u32::from(b)),
+        _ => {
+            let site = if a & 1 == 0 { Site::Line } else { Site::Block };
+            instrument::instrument(corpus.version, program, site, u32::from(b), u32::from(c));
+        }
+    }
+}
+
+fuzz_target!(|data: &[u8]| {
+    let [version, record, edits @ ..] = data else { return };
+    let corpus = &CORPORA[*version as usize % CORPORA.len()];
+    let record = &corpus.records[*record as usize % corpus.records.len()];
+    let mut program = Program::default();
+    disasm::disassemble(corpus.version, &record.raw(), &mut program).expect("a compiler wrote it");
+    for change in edits.as_chunks::<5>().0 {
+        edit(&mut program, corpus, change);
+    }
+    let locals = vec![LocalKind::Local { arg: true }; record.locals as usize];
+    let trust = vec![Trust::None; record.locals as usize];
+    let meta = CodeMeta {
+        version: corpus.version,
+        flags: record.flags,
+        firstlineno: record.firstlineno,
+        names: 64,
+        consts: &[ConstKind::None; 64],
+        locals: &locals,
+        set_name: NO_INDEX,
+        trusted_locals: &trust,
+    };
+    let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
+    for verify in [false, true] {
+        match assemble::assemble(&program, &meta, Options { verify }, &mut scratch, &mut out) {
+            Ok(()) => {
+                let raw = RawCode {
+                    code: &out.code,
+                    linetable: &out.linetable,
+                    exceptiontable: &out.exceptiontable,
+                    firstlineno: record.firstlineno,
+                };
+                disasm::disassemble(corpus.version, &raw, &mut Program::default())
+                    .expect("what was assembled comes apart");
+            }
+            Err(error) => {
+                let inside = error.index.is_none_or(|index| (index as usize) < program.insts.len());
+                assert!(inside, "an error speaks of an instruction that there is not: {error}");
+            }
+        }
+    }
+});
