@@ -121,7 +121,7 @@ class OutputGraph:
         try:
             with self.fake_mode:
                 return thunk()
-        except Unsupported:
+        except (Unsupported, RecursionError):
             raise
         except (DataDependentOutputException, DynamicOutputShapeException) as error:
             unsupported("data-dependent-value", f"{name}: {error}")

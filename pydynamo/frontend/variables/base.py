@@ -62,7 +62,11 @@ class VariableTracker:
         unsupported("opaque-call", f"call of {self.describe()}")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return self.getattr(tx, name).realize().call_function(tx, args, kwargs)
+        method = self.getattr(tx, name).realize()
+        if getattr(method, "owner", None) is self:
+            # a method in C of a value that has no model of its methods: calling it would come back here
+            unsupported("opaque-object", f"{name}() of {self.describe()}")
+        return method.call_function(tx, args, kwargs)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         """``value.name``; raises AttributeError in the user's program if there is none."""
