@@ -60,19 +60,19 @@ def compile(
 
     from pydynamo.backends import lookup
     from pydynamo.frontend.root import Options
-    from pydynamo.frontend.wrapper import CompiledFunction
+    from pydynamo.frontend.wrapper import CompiledFunction, compiled_function
 
     how = Options(lookup(backend, mode, options), fullgraph, dynamic)
     if isinstance(model, CompiledFunction):
-        model = model.__wrapped__
+        model = model.function
     if isinstance(model, torch.nn.Module):
         from pydynamo.frontend.module_wrapper import OptimizedModule
 
         return OptimizedModule(model._orig_mod if isinstance(model, OptimizedModule) else model, how)
     if isinstance(model, types.FunctionType):
-        return CompiledFunction(model, how)
+        return compiled_function(model, how)
     if isinstance(model, types.MethodType) and isinstance(model.__func__, types.FunctionType):
-        return types.MethodType(CompiledFunction(model.__func__, how), model.__self__)
+        return types.MethodType(compiled_function(model.__func__, how), model.__self__)
     if isinstance(model, functools.partial):
         return functools.partial(
             compile(
@@ -83,19 +83,19 @@ def compile(
         )
     call = getattr(type(model), "__call__", None)
     if isinstance(call, types.FunctionType) and not isinstance(model, type):
-        return types.MethodType(CompiledFunction(call, how), model)
+        return types.MethodType(compiled_function(call, how), model)
     if callable(model):
         return _wrap_callable(model, how)
     raise TypeError(f"pydynamo.compile needs a function or module, got {type(model).__name__}")
 
 
 def _wrap_callable(model: Any, how: Any) -> Any:
-    from pydynamo.frontend.wrapper import CompiledFunction
+    from pydynamo.frontend.wrapper import compiled_function
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return model(*args, **kwargs)
 
-    return CompiledFunction(call, how)
+    return compiled_function(call, how)
 
 
 def explain(fn: Any, **options: Any) -> Callable[..., Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 #: compilations of one root before its calls run uncompiled
 recompile_limit: int = 8
+#: compilations of one function over all its roots before its calls run uncompiled
+accumulated_recompile_limit: int = 256
 #: raise the compiler's own errors instead of falling back to eager
 strict: bool = os.environ.get("PYDYNAMO_STRICT", "0") not in ("", "0")
 #: let numbers and sizes that change between calls become symbols

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
+from pydynamo._core import GuardProgram
 from pydynamo.errors import PydynamoError
 from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
-from pydynamo.frontend.guards import Check, GuardSet
 from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
 
 #: compilation is serial in a process: torch's fake tensors and shape environments are not made for threads
@@ -26,13 +26,11 @@ class Compiled:
     def __init__(
         self,
         code: types.CodeType | None,
-        guards: GuardSet | None,
-        check: Check | None,
+        guards: GuardProgram | None,
         reason: Unsupported | None = None,
     ) -> None:
         self.code = code
         self.guards = guards
-        self.check = check
         self.reason = reason
 
 
@@ -57,15 +55,17 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
                 continue
             except SkipFrame as skip:
                 events.emit("graph_breaks", reason=speculation.reason or skip.reason, code=frame.code)
-                return Compiled(None, None, None, skip.reason)
+                return Compiled(None, None, skip.reason)
             finally:
                 torch._C._set_grad_enabled(grad)
             root.finish_guards()
             if speculation.reason is not None:
                 events.emit("graph_breaks", reason=speculation.reason, code=frame.code)
+            program = root.graph.guards.build(frame.code)
             events.emit("bytecode", old=frame.code, new=root.new_code)
-            events.emit("guards", guards=root.graph.guards.describe())
-            return Compiled(root.new_code, root.graph.guards, root.graph.guards.build(frame.code.co_freevars))
+            if events.wanted("guards"):
+                events.emit("guards", guards=program.describe())
+            return Compiled(root.new_code, program)
     finally:
         _state.depth -= 1
     raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")

@@ -26,6 +26,13 @@ def listening(listener: Listener) -> Iterator[None]:
         _state.listeners = [one for one in _listeners() if one is not listener]
 
 
+def wanted(kind: str) -> bool:
+    """True if somebody listens or the log is on: facts that are dear to make may be left out otherwise."""
+    from pydynamo.frontend import logs
+
+    return bool(_listeners()) or logs.is_on(kind)
+
+
 def emit(kind: str, **facts: Any) -> None:
     """Tell the listeners and the logs."""
     for listener in _listeners():

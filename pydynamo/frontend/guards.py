@@ -1,22 +1,38 @@
 """Guards: what must still hold for compiled code to be used again, collected in the order they were needed.
 
-``GuardSet.build`` makes a checking function over the frame's locals. The kinds and their payloads are the contract with
-the native evaluator. Knows sources, not values.
+``GuardSet.build`` turns them into a native guard program; the tables say what each kind of guard and each kind of source
+means there. Knows sources, not values.
 """
 
 from __future__ import annotations
 
-import builtins
+import functools
+import math
 import types
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
-from pydynamo.frontend.source import Source, class_attribute
+from pydynamo._core import GuardBuilder, GuardProgram
+from pydynamo.errors import PydynamoError
+from pydynamo.frontend.source import Source
 
-#: (locals by name, root function) -> True if every guard holds
-Check = Callable[[dict[str, Any], Any], bool]
+
+class TensorGuard:
+    """What an input tensor must look like: like ``example``, except that None in ``sizes`` or ``strides`` matches any."""
+
+    __slots__ = ("example", "sizes", "strides")
+
+    def __init__(
+        self, example: torch.Tensor, sizes: tuple[int | None, ...], strides: tuple[int | None, ...] | None
+    ) -> None:
+        self.example = example
+        self.sizes = sizes
+        self.strides = strides
+
+    def __repr__(self) -> str:
+        return f"{type(self.example).__name__} {self.example.dtype} {self.sizes} strides {self.strides}"
 
 
 class GuardSet:
@@ -28,13 +44,13 @@ class GuardSet:
 
     def add(self, kind: str, source: Source | None, payload: Any = None) -> None:
         """Add a guard unless it is there; payloads are compared by identity or, if constants, by type and value."""
-        code = (
-            (type(payload), repr(payload))
-            if isinstance(payload, int | float | str | complex | bytes)
-            else (payload if isinstance(payload, Source) else id(payload))
-        )
-        if isinstance(payload, tuple):
+        code: Any
+        if isinstance(payload, int | float | str | complex | bytes):
+            code = (type(payload), repr(payload))
+        elif isinstance(payload, tuple):
             code = repr(payload)
+        else:
+            code = payload if isinstance(payload, Source) else id(payload)
         key = (kind, source, code)
         if key not in self._seen:
             self._seen.add(key)
@@ -47,31 +63,12 @@ class GuardSet:
             for kind, source, payload in self.items
         ]
 
-    def build(self, freevars: tuple[str, ...]) -> Check:
-        """The checking function. Raises nothing: a source that cannot be read means False."""
-        consts: list[Any] = []
-        terms = [
-            _TERMS[kind](_Writer(consts, freevars), source, payload) for kind, source, payload in self.items
-        ]
-        body = "\n".join(f"        if not ({term}): return False" for term in terms) or "        pass"
-        text = (
-            f"def check(L, F):\n    G = F.__globals__\n    try:\n{body}\n    except Exception:\n        return False\n"
-            "    return True\n"
-        )
-        scope: dict[str, Any] = {
-            "C": consts,
-            "B": vars(builtins),
-            "same_constant": same_constant,
-            "match_tensor": match_tensor,
-            "global_state": global_state,
-            "same_keys": same_keys,
-            "unique": unique,
-            "class_attribute": class_attribute,
-            "has_class_attribute": has_class_attribute,
-        }
-        exec(compile(text, "<pydynamo guards>", "exec"), scope)
-        check: Check = scope["check"]
-        return check
+    def build(self, code: types.CodeType) -> GuardProgram:
+        """The guard program over calls of functions with this code."""
+        writer = _Writer(code)
+        for kind, source, payload in self.items:
+            _CHECKS[kind](writer, source, payload)
+        return writer.builder.build()
 
 
 def _short(payload: Any) -> str:
@@ -80,52 +77,59 @@ def _short(payload: Any) -> str:
 
 
 class _Writer:
-    def __init__(self, consts: list[Any], freevars: tuple[str, ...]) -> None:
-        self.consts = consts
-        self.freevars = freevars
+    """A native builder, and the node of each source."""
 
-    def path(self, source: Source | None) -> str:
+    def __init__(self, code: types.CodeType) -> None:
+        self.builder = GuardBuilder(code)
+        self.freevars = code.co_freevars
+        self.nodes: dict[Source, int] = {}
+        #: what is guarded already
+        self.types: dict[Source | None, type] = {}
+
+    def node(self, source: Source | None) -> int:
         assert source is not None
-        return source.expression(self.consts, self.freevars)
+        found = self.nodes.get(source)
+        if found is not None:
+            return found
+        path = []
+        step: Source | None = source
+        while step is not None and step not in self.nodes:
+            path.append(step)
+            step = step.base
+        base = self.nodes[step] if step is not None else -1
+        for step in reversed(path):
+            base = self.nodes[step] = _FETCHES[step.kind](self, base, step)
+        return base
 
-    def hold(self, obj: Any) -> str:
-        self.consts.append(obj)
-        return f"C[{len(self.consts) - 1}]"
+    def cell(self, function: int, index: int) -> int:
+        """A cell itself of a function's closure."""
+        return self.builder.index(self.builder.attr(function, "__closure__"), index)
 
-
-def same_constant(a: Any, b: Any) -> bool:
-    """Equal in type and value; floats by their bits, so that nan is itself and -0.0 is not 0.0."""
-    if type(a) is not type(b):
-        return False
-    if type(a) is float or type(a) is complex:
-        return repr(a) == repr(b)
-    return bool(a == b)
-
-
-def tensor_facts(t: torch.Tensor) -> tuple[Any, ...]:
-    """What a traced tensor may rely on, besides sizes and strides."""
-    return (
-        type(t),
-        t.dtype,
-        t.device,
-        t.requires_grad,
-        t.layout,
-        torch._C._dispatch_keys(t).raw_repr(),
-        t.is_leaf,
-    )
+    def symbol(self, source: Source) -> tuple[Any, ...]:
+        """Where a shape expression finds a number."""
+        return (self.node(source.base), "size", source.key) if source.kind == "size" else (self.node(source),)
 
 
-def match_tensor(
-    t: Any, facts: tuple[Any, ...], sizes: tuple[int | None, ...], strides: tuple[int | None, ...] | None
-) -> bool:
-    """True if ``t`` has these facts; None in sizes or strides matches any."""
-    if type(t) is not facts[0] or tensor_facts(t) != facts or t.dim() != len(sizes):
-        return False
-    if any(want is not None and want != have for want, have in zip(sizes, t.shape, strict=True)):
-        return False
-    return strides is None or all(
-        want is None or want == have for want, have in zip(strides, t.stride(), strict=True)
-    )
+Fetch = Callable[[_Writer, int, Source], int]
+#: kind of source -> its node, from the node of its base
+_FETCHES: dict[str, Fetch] = {
+    "local": lambda w, n, s: w.builder.local(s.key),
+    "global": lambda w, n, s: w.builder.global_var(s.key),
+    "cell": lambda w, n, s: w.cell(w.builder.function(), w.freevars.index(s.key)),
+    "deref": lambda w, n, s: w.builder.closure(s.key),
+    "const": lambda w, n, s: w.builder.constant(s.key, s.name),
+    "attr": lambda w, n, s: w.builder.attr(n, s.key),
+    "item": lambda w, n, s: w.builder.subscript(n, s.key),
+    "type": lambda w, n, s: w.builder.type_of(n),
+    "dictattr": lambda w, n, s: w.builder.dict_attr(n, s.key),
+    "closure": lambda w, n, s: w.builder.cell_of(n, s.key),
+    "closure_cell": lambda w, n, s: w.cell(n, s.key),
+    "contents": lambda w, n, s: w.builder.cell_contents(n),
+    "defaults": lambda w, n, s: w.builder.index(w.builder.defaults_of(n), s.key),
+    "kwdefaults": lambda w, n, s: w.builder.item(w.builder.kwdefaults_of(n), s.key),
+    "mro": lambda w, n, s: w.builder.class_attr(n, s.key),
+    "size": lambda w, n, s: w.builder.subscript(w.builder.attr(n, "shape"), s.key),
+}
 
 
 def global_state() -> tuple[Any, ...]:
@@ -145,45 +149,102 @@ def global_state() -> tuple[Any, ...]:
     )
 
 
-def same_keys(d: Any, keys: tuple[Any, ...]) -> bool:
-    """True if the dictionary or set has exactly these keys, in order, each of the same type."""
-    return len(d) == len(keys) and all(a is b or same_constant(a, b) for a, b in zip(d, keys, strict=True))
+def _global_state(w: _Writer, source: Source | None, state: tuple[Any, ...]) -> None:
+    if global_state() != state:
+        raise PydynamoError("the translation left torch's global state changed")
+    w.builder.torch_state()
 
 
-def has_class_attribute(cls: type, name: str) -> bool:
-    """True if the class or a base defines ``name``."""
-    return any(name in base.__dict__ for base in cls.__mro__)
+def _tensor(w: _Writer, source: Source | None, guard: TensorGuard) -> None:
+    builder, node, example = w.builder, w.node(source), guard.example
+    builder.tensor(
+        node,
+        example,
+        sizes=guard.sizes,
+        strides=guard.strides,
+        check_strides=guard.strides is not None,
+    )
+    if isinstance(example, torch.nn.Parameter):
+        return
+    for mark in ("_pydynamo_dynamic", "_dynamo_dynamic_indices"):
+        if not hasattr(example, mark):
+            builder.in_instance_dict(node, mark, False)
+    if example.requires_grad:
+        builder.is_object(builder.attr(node, "is_leaf"), example.is_leaf)
 
 
-def unique(*objects: Any) -> bool:
-    """True if no object stands here twice."""
-    return len({id(obj) for obj in objects}) == len(objects)
+def _same_keys(w: _Writer, source: Source | None, keys: tuple[Any, ...]) -> None:
+    """The keys of a dict in order, or the members of a set."""
+    node = w.node(source)
+    if w.types.get(source) in (set, frozenset):
+        w.builder.custom(functools.partial(_same_members, frozenset(keys)), [node], f"members are {keys}")
+    else:
+        w.builder.dict_keys(node, keys)
 
 
-def _same_code(w: _Writer, source: Source | None, code: types.CodeType) -> str:
-    return f"{w.path(source)}.__code__ is {w.hold(code)}"
+def _same_members(wanted: frozenset[Any], found: Any) -> bool:
+    return len(found) == len(wanted) and {(type(x), x) for x in found} == {(type(x), x) for x in wanted}
 
 
-_TERMS: dict[str, Callable[[_Writer, Source | None, Any], str]] = {
-    "TYPE_MATCH": lambda w, s, p: f"type({w.path(s)}) is {w.hold(p)}",
-    "ID_MATCH": lambda w, s, p: f"{w.path(s)} is {w.hold(p)}",
-    "EQUALS_MATCH": lambda w, s, p: f"same_constant({w.path(s)}, {w.hold(p)})",
-    "CODE_MATCH": _same_code,
-    "LENGTH": lambda w, s, p: f"len({w.path(s)}) == {p}",
-    "KEYS": lambda w, s, p: f"same_keys({w.path(s)}, {w.hold(p)})",
-    "HAS_KEY": lambda w, s, p: f"({w.hold(p[0])} in {w.path(s)}) is {p[1]}",
-    "DICT_HAS": lambda w, s, p: f"({p[0]!r} in {w.path(s)}.__dict__) is {p[1]}",
-    "GLOBAL_HAS": lambda w, s, p: f"({p[0]!r} in G) is {p[1]}",
-    "CLASS_LACKS": lambda w, s, p: f"not has_class_attribute({w.path(s)}, {p!r})",
-    "DEFAULTS": lambda w, s, p: f"len({w.path(s)}.__defaults__ or ()) == {p}",
-    "KWDEFAULTS": lambda w, s, p: f"tuple({w.path(s)}.__kwdefaults__ or ()) == {p!r}",
-    "TENSOR_MATCH": lambda w, s, p: f"match_tensor({w.path(s)}, *{w.hold(p)})",
-    "IS": lambda w, s, p: f"{w.path(s)} is {w.path(p)}",
-    "IS_NOT": lambda w, s, p: f"{w.path(s)} is not {w.path(p)}",
-    "UNIQUE": lambda w, s, p: f"unique({', '.join(w.path(x) for x in p)})",
-    "GLOBAL_STATE": lambda w, s, p: f"global_state() == {w.hold(p)}",
-    "NUMBER_TYPE": lambda w, s, p: f"type({w.path(s)}) is {w.hold(p)}",
-    "EXPRESSION": lambda w, s, p: p.text({name: w.path(src) for name, src in p.sources.items()}),
-    "CALL": lambda w, s, p: f"{w.hold(p)}({w.path(s)})",
-    "MEMBERS": lambda w, s, p: f"{w.path(s)} == {w.hold(p)}",
+def _has_key(w: _Writer, source: Source | None, payload: tuple[Any, bool]) -> None:
+    w.builder.contains(w.node(source), *payload)
+
+
+def _kwdefaults(w: _Writer, source: Source | None, names: tuple[str, ...]) -> None:
+    node = w.builder.kwdefaults_of(w.node(source))
+    if names:
+        w.builder.dict_keys(node, names)
+    else:
+        w.builder.truth(node, False)
+
+
+def _defaults(w: _Writer, source: Source | None, count: int) -> None:
+    node = w.builder.defaults_of(w.node(source))
+    if count:
+        w.builder.length(node, count)
+    else:
+        w.builder.truth(node, False)
+
+
+def _type_is(w: _Writer, source: Source | None, cls: type) -> None:
+    w.types[source] = cls
+    w.builder.type_is(w.node(source), cls)
+
+
+def _expression(w: _Writer, source: Source | None, shape: Any) -> None:
+    places = {name: w.symbol(at) for name, at in shape.sources.items()}
+    if not any(w.types.get(at) is float for at in shape.sources.values()):
+        try:
+            w.builder.shape(shape.condition, places)
+        except PydynamoError:
+            pass  # written with functions that the native evaluator does not know
+        else:
+            return
+    scope = {"math": math, "torch": torch}
+    function = eval(f"lambda {', '.join(shape.sources)}: {shape.condition}", scope)
+    w.builder.custom(function, [w.node(at) for at in shape.sources.values()], shape.condition)
+
+
+#: kind of guard -> adds its condition
+_CHECKS: dict[str, Callable[[_Writer, Source | None, Any], None]] = {
+    "TYPE_MATCH": _type_is,
+    "ID_MATCH": lambda w, s, p: w.builder.is_object(w.node(s), p),
+    "EQUALS_MATCH": lambda w, s, p: w.builder.equals(w.node(s), p),
+    "CODE_MATCH": lambda w, s, p: w.builder.is_object(w.builder.code_of(w.node(s)), p),
+    "LENGTH": lambda w, s, p: w.builder.length(w.node(s), p),
+    "KEYS": _same_keys,
+    "HAS_KEY": _has_key,
+    "DICT_HAS": lambda w, s, p: w.builder.in_instance_dict(w.node(s), *p),
+    "GLOBAL_HAS": lambda w, s, p: w.builder.contains(w.builder.globals_of(w.builder.function()), *p),
+    "CLASS_LACKS": lambda w, s, p: w.builder.class_lacks(w.node(s), p),
+    "DEFAULTS": _defaults,
+    "KWDEFAULTS": _kwdefaults,
+    "TENSOR_MATCH": _tensor,
+    "IS": lambda w, s, p: w.builder.same_object(w.node(s), w.node(p)),
+    "IS_NOT": lambda w, s, p: w.builder.all_different([w.node(s), w.node(p)]),
+    "UNIQUE": lambda w, s, p: w.builder.all_different([w.node(at) for at in p]),
+    "GLOBAL_STATE": _global_state,
+    "NUMBER_TYPE": _type_is,
+    "EXPRESSION": _expression,
+    "CALL": lambda w, s, p: w.builder.custom(p, [w.node(s)], f"{p.__name__}({s.name if s else ''})"),
 }

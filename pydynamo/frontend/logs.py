@@ -21,6 +21,11 @@ def set_logs(**kinds: bool) -> None:
         (_enabled.add if on else _enabled.discard)(kind)
 
 
+def is_on(kind: str) -> bool:
+    """True if the log is turned on."""
+    return kind in _enabled
+
+
 def write(kind: str, facts: dict[str, Any]) -> None:
     """Write an event to stderr if its log is on."""
     if kind in _enabled:

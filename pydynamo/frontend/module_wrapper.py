@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from pydynamo.frontend.root import Options
-from pydynamo.frontend.wrapper import CompiledFunction
+from pydynamo.frontend.wrapper import compiled_function
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward"})
@@ -28,9 +28,9 @@ class OptimizedModule(torch.nn.Module):
         forward = module.forward
         object.__setattr__(self, "_pydynamo_options", options)
         if isinstance(forward, types.MethodType) and isinstance(forward.__func__, types.FunctionType):
-            compiled: Any = types.MethodType(CompiledFunction(forward.__func__, options), forward.__self__)
+            compiled: Any = types.MethodType(compiled_function(forward.__func__, options), forward.__self__)
         elif isinstance(forward, types.FunctionType):
-            compiled = CompiledFunction(forward, options)
+            compiled = compiled_function(forward, options)
         else:
             compiled = forward
         object.__setattr__(self, "_forward", compiled)
@@ -65,8 +65,7 @@ class OptimizedModule(torch.nn.Module):
         if (
             name in _OWN
             or name in ("training", "_parameters", "_buffers", "_modules")
-            or (name.startswith("_")
-            and ("_orig_mod" not in self.__dict__.get("_modules", {})))
+            or (name.startswith("_") and ("_orig_mod" not in self.__dict__.get("_modules", {})))
         ):
             super().__setattr__(name, value)
         elif "_orig_mod" in self.__dict__.get("_modules", {}):

@@ -66,6 +66,8 @@ class Options:
         self.backend = backend
         self.fullgraph = fullgraph
         self.dynamic = dynamic
+        #: the functions that continue frames compiled with these options, by place
+        self.resume_functions: dict[Any, Any] = {}
 
 
 class RootTranslator(Translator):

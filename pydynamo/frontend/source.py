@@ -37,25 +37,6 @@ _NAMES: dict[str, str] = {
     "size": "{base}.shape[{key}]",
 }
 
-#: kind -> Python expression of a guard, over L (locals), G (globals), F (the root function) and C (constants)
-_EXPRESSIONS: dict[str, str] = {
-    "local": "L[{key!r}]",
-    "global": "(G[{key!r}] if {key!r} in G else B[{key!r}])",
-    "cell": "F.__closure__[{index}]",
-    "deref": "F.__closure__[{index}].cell_contents",
-    "attr": "{base}.{key}",
-    "item": "{base}[{key!r}]",
-    "type": "type({base})",
-    "dictattr": "{base}.__dict__[{key!r}]",
-    "closure": "{base}.__closure__[{key}].cell_contents",
-    "closure_cell": "{base}.__closure__[{key}]",
-    "contents": "{base}.cell_contents",
-    "defaults": "{base}.__defaults__[{key}]",
-    "kwdefaults": "{base}.__kwdefaults__[{key!r}]",
-    "mro": "class_attribute({base}, {key!r})",
-    "size": "{base}.shape[{key}]",
-}
-
 
 def class_attribute(cls: type, name: str) -> Any:
     """The raw attribute (no descriptor called) that ``cls`` and its bases give; AttributeError if there is none."""
@@ -114,18 +95,6 @@ class Source:
         while step.base is not None:
             step = step.base
         return step
-
-    def expression(self, consts: list[Any], freevars: tuple[str, ...]) -> str:
-        """The guard expression; held constants are appended to ``consts``."""
-        if self.kind == "const":
-            consts.append(self.key)
-            return f"C[{len(consts) - 1}]"
-        base = self.base.expression(consts, freevars) if self.base is not None else ""
-        if self.kind == "item" and not isinstance(self.key, _LITERALS):
-            consts.append(self.key)
-            return f"{base}[C[{len(consts) - 1}]]"
-        index = freevars.index(self.key) if self.kind in ("cell", "deref") else 0
-        return _EXPRESSIONS[self.kind].format(key=self.key, base=base, index=index)
 
     def is_trivial(self) -> bool:
         """True if loading is one instruction that nothing in between can change."""

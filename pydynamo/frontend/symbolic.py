@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo import config
-from pydynamo.frontend.guards import tensor_facts
+from pydynamo.frontend.guards import TensorGuard
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.tensor import SymNumberVariable
 
@@ -21,16 +21,11 @@ if TYPE_CHECKING:
 
 
 class ShapeExpression:
-    """A condition over symbols. ``text`` writes it with the given expression for each symbol."""
+    """A condition over symbols, and the source of each."""
 
     def __init__(self, condition: str, sources: dict[str, Source]) -> None:
         self.condition = condition
         self.sources = sources
-
-    def text(self, paths: dict[str, str]) -> str:
-        """The condition as a Python expression."""
-        names = ", ".join(paths)
-        return f"(lambda {names}: {self.condition})({', '.join(paths.values())})"
 
     def __repr__(self) -> str:
         return self.condition
@@ -118,9 +113,8 @@ class SymbolicShapes:
     def fake_tensor(self, output: OutputGraph, value: torch.Tensor, source: Source) -> torch.Tensor:
         """The fake of an input tensor, guarded."""
         dims = self.dynamic_sizes(value, source)
-        facts = tensor_facts(value)
         if not dims:
-            output.guards.add("TENSOR_MATCH", source, (facts, tuple(value.shape), _strides(value)))
+            output.guards.add("TENSOR_MATCH", source, TensorGuard(value, tuple(value.shape), _strides(value)))
             return fakify(output, value, source)
         from torch.fx.experimental.symbolic_shapes import DimDynamic
 
@@ -135,7 +129,7 @@ class SymbolicShapes:
             sizes.append(env.create_symintnode(symbol, hint=size, source=self._adapter(at)))
             self.symbols[str(symbol)] = (symbol, at)
         wanted = tuple(None if axis in dims else size for axis, size in enumerate(value.shape))
-        output.guards.add("TENSOR_MATCH", source, (facts, wanted, None))
+        output.guards.add("TENSOR_MATCH", source, TensorGuard(value, wanted, None))
         output.guards.add("CALL", source, torch.Tensor.is_contiguous)
         strides: list[Any] = []
         step: Any = 1

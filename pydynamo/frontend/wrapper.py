@@ -1,6 +1,6 @@
-"""What ``compile`` returns for a function, and the functions that continue after a break: caches of compiled code.
+"""What is compiled: one function under one set of options, and what its native wrapper asks on a miss.
 
-This is the plain Python form of the warm path; the native one has the same shape.
+The warm path (binding, guards, the call of the compiled code) is native: see ``CompiledFunction`` in ``_core``.
 """
 
 from __future__ import annotations
@@ -9,106 +9,166 @@ import inspect
 import logging
 import types
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from pydynamo import config
+from pydynamo._core import CacheEntry, CodeCache, CompiledFunction
 from pydynamo.frontend import convert, events
-from pydynamo.frontend.exc import Unsupported
-from pydynamo.frontend.guards import Check
+from pydynamo.frontend.exc import Unsupported, unsupported
 from pydynamo.frontend.root import FrameInput, Options
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
 
+__all__ = ["CompiledFunction", "ResumeFunction", "Unit", "compiled_function", "original_of", "reset"]
+
 log = logging.getLogger("pydynamo")
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_warned: set[str] = set()
-#: bumped by reset(): caches of an older epoch are empty
-_epoch = 0
+_COMPILATIONS = "compilations"
+_units: weakref.WeakSet[Unit] = weakref.WeakSet()
 
 
 def reset() -> None:
     """Forget everything compiled so far."""
-    global _epoch
-    _epoch += 1
+    with convert.LOCK:
+        for unit in list(_units):
+            unit.reset()
 
 
-class Entry:
-    """One compiled version."""
-
-    __slots__ = ("check", "code", "hits")
-
-    def __init__(self, check: Check, code: types.CodeType) -> None:
-        self.check = check
-        self.code = code
-        self.hits = 0
-
-
-class CodeCache:
-    """Compiled versions of one code object under one set of options."""
+class Unit:
+    """The compiled versions of one code object under one set of options."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
-        self.entries: list[Entry] = []
-        self.history: dict[str, Any] = {}
+        self.cache = CodeCache()
+        self.wrapper: weakref.ref[CompiledFunction] | None = None
         self.skip = False
-        self.epoch = _epoch
         self.compilations = 0
+        _units.add(self)
 
-    def find(self, arguments: dict[str, Any], fn: types.FunctionType) -> types.CodeType | None:
-        """The code that fits, None if there is none."""
-        if self.epoch != _epoch:
-            self.__init__(self.options)  # type: ignore[misc]
-        for entry in self.entries:
-            if entry.check(arguments, fn):
-                return entry.code
-        return None
+    def reset(self) -> None:
+        """Forget the versions and what was seen."""
+        self.cache.clear()
+        self.compilations = 0
+        self._set_skip(False)
 
-    def compile(self, arguments: dict[str, Any], fn: types.FunctionType) -> types.CodeType | None:
-        """Compile for these arguments; None if the frame is to be run as it is."""
+    def _set_skip(self, skip: bool) -> None:
+        self.skip = skip
+        wrapper = self.wrapper() if self.wrapper is not None else None
+        if wrapper is not None:
+            wrapper.disabled = skip
+
+    def miss(
+        self, wrapper: CompiledFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> CacheEntry | None:
+        """No version fits the call: compile one; None if the function is to be run as it is."""
+        if self.skip or convert.is_translating():
+            return None
         with convert.LOCK:
-            found = self.find(arguments, fn)
+            # Another thread may have compiled it while this one waited.
+            found = wrapper.lookup(args, kwargs)
             if found is not None or self.skip:
                 return found
-            if self.compilations >= config.recompile_limit:
-                if self.options.fullgraph:
-                    from pydynamo.frontend.exc import unsupported
+            fn = wrapper.function
+            arguments = bind(fn, args, kwargs)
+            history = self.cache.history(_root_of(arguments))
+            if not self._may_compile(fn, history, wrapper, args, kwargs):
+                return None
+            if events.wanted("recompiles") and self.cache.entries():
+                reasons = wrapper.miss_reasons(args, kwargs)
+                events.emit("recompiles", name=fn.__qualname__, reasons=reasons)
+            return self._compile(fn, arguments, history)
 
-                    unsupported("too-long", f"{fn.__qualname__} hit the recompile limit")
-                if self.compilations == config.recompile_limit:
-                    log.warning(
-                        "pydynamo: %s hit the recompile limit (%d): further misses run uncompiled",
-                        fn.__qualname__,
-                        config.recompile_limit,
-                    )
-                    self.compilations += 1
-                return None
-            if self.entries:
-                events.emit(
-                    "recompiles", name=fn.__qualname__, reasons=[f"no entry of {len(self.entries)} fits"]
+    def _may_compile(
+        self,
+        fn: types.FunctionType,
+        history: dict[Any, Any],
+        wrapper: CompiledFunction,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> bool:
+        """Counts a compilation; False once the root or the function has had its number of them."""
+        count = history.get(_COMPILATIONS, 0)
+        own = count >= config.recompile_limit
+        if own or self.compilations >= config.accumulated_recompile_limit:
+            setting = "recompile_limit" if own else "accumulated_recompile_limit"
+            if self.options.fullgraph:
+                unsupported("too-long", f"{fn.__qualname__} hit config.{setting}")
+            if not history.get("limit told"):
+                history["limit told"] = True
+                reasons = wrapper.miss_reasons(args, kwargs)
+                log.warning(
+                    "pydynamo: %s hit config.%s (%d): calls that no version fits run uncompiled from now on. "
+                    "Why each version does not fit this call:\n  %s",
+                    fn.__qualname__,
+                    setting,
+                    getattr(config, setting),
+                    "\n  ".join(reasons),
                 )
-            self.compilations += 1
-            try:
-                frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
-                compiled = convert.compile_frame(frame, self.options, self.history)
-            except Unsupported:
+            return False
+        history[_COMPILATIONS] = count + 1
+        self.compilations += 1
+        return True
+
+    def _compile(
+        self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]
+    ) -> CacheEntry | None:
+        try:
+            frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
+            compiled = convert.compile_frame(frame, self.options, history)
+        except Unsupported:
+            raise
+        except Exception as error:
+            if config.strict or _is_backend_error(error):
                 raise
-            except Exception as error:
-                if config.strict or _is_backend_error(error):
-                    raise
-                _report(fn, error)
-                self.skip = True
-                return None
-            if compiled.code is None or compiled.check is None:
-                self.skip = True
-                return None
-            self.entries.insert(0, Entry(compiled.check, compiled.code))
-            return compiled.code
+            _report(fn, error)
+            self._set_skip(True)
+            return None
+        if compiled.code is None or compiled.guards is None:
+            self._set_skip(True)
+            return None
+        return self.cache.add(compiled.guards, compiled.code)
+
+
+def _root_of(arguments: dict[str, Any]) -> torch.nn.Module | None:
+    """The module whose own history counts, None if there is none."""
+    first = next(iter(arguments.values()), None)
+    return first if isinstance(first, torch.nn.Module) else None
+
+
+def bind(fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by parameter name, as the frame gets them. The call must fit the signature."""
+    code = fn.__code__
+    count, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames
+    bound = dict(zip(names[:count], args, strict=False))
+    extra = dict(kwargs)
+    defaults = fn.__defaults__ or ()
+    for index in range(len(bound), total):
+        name = names[index]
+        if name in extra and index >= code.co_posonlyargcount:
+            bound[name] = extra.pop(name)
+        elif index < count:
+            bound[name] = defaults[index - count]
+        else:
+            bound[name] = (fn.__kwdefaults__ or {})[name]
+    if code.co_flags & inspect.CO_VARARGS:
+        bound[names[total]] = args[count:]
+        total += 1
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        bound[names[total]] = extra
+    return bound
 
 
 def _is_backend_error(error: Exception) -> bool:
     return getattr(error, "_pydynamo_backend", False)
+
+
+_warned: set[str] = set()
 
 
 def _report(fn: types.FunctionType, error: Exception) -> None:
@@ -123,82 +183,15 @@ def _report(fn: types.FunctionType, error: Exception) -> None:
     )
 
 
-class CompiledFunction:
-    """A function that compiles itself for the arguments it is called with."""
-
-    def __init__(self, fn: types.FunctionType, options: Options) -> None:
-        self.__wrapped__ = fn
-        for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            setattr(self, name, getattr(fn, name))
-        self.__dict__.update(fn.__dict__)
-        self._pydynamo_options = options
-        self._cache = CodeCache(options)
-        self._bind = binder(fn)
-        self._plain = bool(fn.__code__.co_flags & _GENERATORS)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        fn = self.__wrapped__
-        cache = self._cache
-        if self._plain or (cache.skip and cache.epoch == _epoch) or convert.is_translating():
-            return fn(*args, **kwargs)
-        self._bind.__defaults__ = fn.__defaults__
-        self._bind.__kwdefaults__ = fn.__kwdefaults__  # type: ignore[assignment]
-        try:
-            arguments = self._bind(*args, **kwargs)
-        except TypeError:
-            return fn(*args, **kwargs)
-        code = cache.find(arguments, fn) or cache.compile(arguments, fn)
-        if code is None:
-            return fn(*args, **kwargs)
-        run = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
-        run.__kwdefaults__ = fn.__kwdefaults__
-        return run(*args, **kwargs)
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    def __repr__(self) -> str:
-        return f"<compiled {self.__wrapped__!r}>"
-
-    def __reduce__(self) -> Any:
-        return self.__wrapped__.__qualname__
-
-    def __copy__(self) -> CompiledFunction:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> CompiledFunction:
-        return self
-
-
-def binder(fn: types.FunctionType) -> types.FunctionType:
-    """A function with the parameters of ``fn`` that returns them as a dictionary."""
-    code = fn.__code__
-    count, kwonly = code.co_argcount, code.co_kwonlyargcount
-    names = code.co_varnames
-    safe = {
-        name: f"a{i}" if not name.isidentifier() else name
-        for i, name in enumerate(names[: count + kwonly + 2])
-    }
-    parts = [safe[name] for name in names[:count]]
-    if code.co_posonlyargcount:
-        parts.insert(code.co_posonlyargcount, "/")
-    total = count + kwonly
-    shown = list(names[:total])
-    if code.co_flags & inspect.CO_VARARGS:
-        parts.append("*" + names[total])
-        shown.append(names[total])
-        total += 1
-    elif kwonly:
-        parts.append("*")
-    parts += list(names[count : count + kwonly])
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        parts.append("**" + names[total])
-        shown.append(names[total])
-    body = ", ".join(f"{name!r}: {safe.get(name, name)}" for name in shown)
-    scope: dict[str, Any] = {}
-    exec(f"def bind({', '.join(parts)}): return {{{body}}}", scope)
-    made: types.FunctionType = scope["bind"]
-    return made
+def compiled_function(fn: types.FunctionType, options: Options) -> CompiledFunction:
+    """``fn`` compiled for the arguments that it is called with."""
+    unit = Unit(options)
+    wrapper = CompiledFunction(fn, unit.miss, unit.cache)
+    if fn.__code__.co_flags & _GENERATORS:
+        wrapper.disabled = True
+    else:
+        unit.wrapper = weakref.ref(wrapper)
+    return wrapper
 
 
 class ResumeFunction:
@@ -207,9 +200,16 @@ class ResumeFunction:
     def __init__(self, code: types.CodeType, scope: dict[str, Any], options: Options) -> None:
         self.code = code
         self.scope = scope
-        self.cache = CodeCache(options)
-        self.names = code.co_varnames[: code.co_argcount]
+        self.unit = Unit(options)
         self.__name__ = f"__resume_{code.co_name}"
+        self._whole: CompiledFunction | None = None
+        if not code.co_freevars:
+            self._whole = self._wrapper(())
+            self.unit.wrapper = weakref.ref(self._whole)
+
+    def _wrapper(self, cells: tuple[types.CellType, ...]) -> CompiledFunction:
+        fn = types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)
+        return CompiledFunction(fn, self.unit.miss, self.unit.cache)
 
     @classmethod
     def for_place(
@@ -218,31 +218,26 @@ class ResumeFunction:
         """The function for this place; the same one for every translation of the same code and options."""
         from pydynamo.frontend.resume import make_resume_code
 
-        key = (root.code, index, slots, names, id(root.scope), id(root.options))
-        found = _resume_functions.get(key)
+        known = root.options.resume_functions
+        key = (root.code, index, slots, names, id(root.scope))
+        found = known.get(key)
         if found is None:
             code = make_resume_code(root.code, index, slots, names)
-            found = _resume_functions[key] = cls(code, root.scope, root.options)
+            found = known[key] = cls(code, root.scope, root.options)
         return found
 
     def __call__(self, cells: tuple[types.CellType, ...], *args: Any) -> Any:
-        fn = types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)
-        cache = self.cache
-        if cache.skip:
-            return fn(*args)
-        arguments = dict(zip(self.names, args, strict=True))
-        code = cache.find(arguments, fn) or cache.compile(arguments, fn)
-        if code is None:
-            return fn(*args)
-        return types.FunctionType(code, self.scope, self.code.co_name, None, cells)(*args)
+        whole = self._whole
+        if whole is not None:
+            return whole(*args)
+        if self.unit.skip:
+            return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)(*args)
+        return self._wrapper(cells)(*args)
 
     def __repr__(self) -> str:
         return self.__name__
 
 
-_resume_functions: dict[Any, ResumeFunction] = {}
-
-
 def original_of(value: Any) -> Callable[..., Any] | None:
     """The function behind a compiled one, None if ``value`` is something else."""
-    return value.__wrapped__ if isinstance(value, CompiledFunction) else None
+    return value.function if isinstance(value, CompiledFunction) else None
