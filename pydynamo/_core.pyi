@@ -502,6 +502,18 @@ class SuspendedCall:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
+class CompiledGraph:
+    """How compiled code calls what a backend made of a graph: `run`, with this thread's interception suspended. Its
+    repr is `name`, for listings of bytecode."""
+
+    def __init__(self, name: str, run: Callable[..., Any], /) -> None: ...
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __wrapped__(self) -> Callable[..., Any]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+@final
 class FrameCall:
     """A call that is about to start, as an intercept callback sees it; readable until the callback
     returns."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pydynamo._core import CompiledGraph
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.codegen import OUTPUTS, Plan, PyCodegen
 from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
@@ -74,25 +75,6 @@ _TRUTH_JUMPS = frozenset(
     }
 )
 _names = itertools.count()
-
-
-class CompiledGraph:
-    """The callable that a backend made, named; puts the grad mode back when it raises half way."""
-
-    def __init__(
-        self, name: str, run: Callable[..., Any], module: torch.fx.GraphModule, switches_grad: bool
-    ) -> None:
-        self.__name__ = name
-        self.run = run
-        self.module = module
-        if switches_grad:
-            self.run = _restoring_grad(run)
-
-    def __call__(self, *args: Any) -> Any:
-        return self.run(*args)
-
-    def __repr__(self) -> str:
-        return self.__name__
 
 
 def _restoring_grad(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,15 +142,13 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
 
     name = f"__compiled_fn_{next(_names)}"
     run = call_backend(root, module, name)
-    return CompiledGraph(name, run, module, root.grad_switches > 0)
+    return CompiledGraph(name, _restoring_grad(run) if root.grad_switches else run)
 
 
 def _has_effect(root: RootTranslator) -> bool:
     from pydynamo.frontend.output_graph import _is_impure
 
-    return any(
-        node.op not in ("placeholder", "output") and _is_impure(node) for node in root.graph.graph.nodes
-    )
+    return any(node.op not in ("placeholder", "output") and _is_impure(node) for node in root.graph.graph.nodes)
 
 
 def _assemble(root: RootTranslator, cg: PyCodegen) -> types.CodeType:
@@ -253,8 +233,7 @@ def _live(root: RootTranslator, index: int) -> list[str]:
 
 def _slots(stack: list[VariableTracker]) -> tuple[str, ...]:
     return tuple(
-        NULL if isinstance(v, NullVariable) else EXC_INFO if isinstance(v, ExcInfoVariable) else VALUE
-        for v in stack
+        NULL if isinstance(v, NullVariable) else EXC_INFO if isinstance(v, ExcInfoVariable) else VALUE for v in stack
     )
 
 
@@ -294,11 +273,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
     names = _live(root, index + 1)
     slots = _slots(below) + (VALUE,) * pushes
     results: list[str] = []
-    if (
-        inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL")
-        and inst.arg & 1
-        and (inst.opname == "LOAD_GLOBAL" or not asm.V311)
-    ):
+    if inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and inst.arg & 1 and (inst.opname == "LOAD_GLOBAL" or not asm.V311):
         unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 
@@ -315,9 +290,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
         results[:] = [cg.new_local("result") for _ in range(pushes)]
         for name in reversed(results):
             cg.emit(asm.instruction("STORE_FAST", argval=name))
-        stack: list[Callable[[], None]] = [
-            _slot_load(cg, v) for v in below if not isinstance(v, NullVariable)
-        ]
+        stack: list[Callable[[], None]] = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
         stack += [lambda n=name: cg.load_fast(n) for name in results]  # type: ignore[misc]
         _hand_over(cg, root, target, stack, names)
 

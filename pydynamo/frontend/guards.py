@@ -56,24 +56,12 @@ class GuardSet:
             self._seen.add(key)
             self.items.append((kind, source, payload))
 
-    def describe(self) -> list[str]:
-        """Each guard as a line of text."""
-        return [
-            f"{kind} {source.name if source is not None else ''} {_short(payload)}".rstrip()
-            for kind, source, payload in self.items
-        ]
-
     def build(self, code: types.CodeType) -> GuardProgram:
         """The guard program over calls of functions with this code."""
         writer = _Writer(code)
         for kind, source, payload in self.items:
             _CHECKS[kind](writer, source, payload)
         return writer.builder.build()
-
-
-def _short(payload: Any) -> str:
-    text = payload.name if isinstance(payload, Source) else repr(payload) if payload is not None else ""
-    return text if len(text) < 100 else text[:97] + "..."
 
 
 class _Writer:

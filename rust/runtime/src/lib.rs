@@ -4,6 +4,7 @@ mod cache;
 mod code_shape;
 mod dispatch;
 mod errors;
+mod graph_call;
 mod guard;
 mod hook;
 mod intercept;
@@ -23,6 +24,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<cache::CacheEntry>()?;
     module.add_class::<cache::CodeCache>()?;
     module.add("CompiledFunction", wrapper::compiled_function_type(module.py())?)?;
+    module.add("CompiledGraph", graph_call::compiled_graph_type(module.py())?)?;
     module.add_class::<intercept::Interception>()?;
     module.add_class::<intercept::FrameCall>()?;
     module.add_class::<hook::SuspendedCall>()?;

@@ -1,0 +1,183 @@
+//! `CompiledGraph`: how compiled code calls what a backend made. Has a name for listings, and keeps hooks off the backend.
+use crate::errors::pydynamo_error;
+use crate::shim;
+use pyo3::ffi::{self, PyObject};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyString, PyTuple, PyType};
+use std::ffi::{c_int, c_void};
+use std::mem::offset_of;
+use std::ptr;
+
+#[repr(C)]
+struct GraphObject {
+    head: PyObject,
+    vectorcall: Option<ffi::vectorcallfunc>,
+    /// Owned, never changed; NULL only while the object is made.
+    name: *mut PyObject,
+    run: *mut PyObject,
+}
+
+static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+
+/// The type object, made on first use.
+pub(crate) fn compiled_graph_type(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    TYPE.get_or_try_init(py, || make_type(py)).map(|ty| ty.bind(py))
+}
+
+unsafe extern "C" fn vectorcall(
+    callable: *mut PyObject,
+    args: *const *mut PyObject,
+    nargsf: usize,
+    kwnames: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: CPython calls this with the GIL held, a live callable of this type and a valid vectorcall, which is passed
+    // on; `run` lives as long as the callable.
+    unsafe {
+        shim::pydynamo_hook_suspend();
+        let result = ffi::PyObject_Vectorcall((*callable.cast::<GraphObject>()).run, args, nargsf, kwnames);
+        shim::pydynamo_hook_resume();
+        result
+    }
+}
+
+unsafe extern "C" fn new(
+    ty: *mut ffi::PyTypeObject,
+    args: *mut PyObject,
+    kwargs: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: CPython calls `tp_new` with the GIL held, a live tuple and a live dict or NULL.
+    let (py, args) = unsafe {
+        let py = Python::assume_attached();
+        (py, Bound::from_borrowed_ptr(py, args))
+    };
+    let made = || -> PyResult<*mut PyObject> {
+        let args = args.cast::<PyTuple>()?;
+        let (name, run) = args.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()?;
+        if !kwargs.is_null() || !run.is_callable() {
+            return Err(pydynamo_error(py, "CompiledGraph takes a name and a callable, by position"));
+        }
+        // SAFETY: the generic allocator gives a zeroed object of this type's size, tracked by the collector; its fields
+        // are set before anyone else sees it, and nothing in between can start a collection.
+        unsafe {
+            let object = ffi::PyType_GenericAlloc(ty, 0);
+            if object.is_null() {
+                return Err(PyErr::fetch(py));
+            }
+            let graph = object.cast::<GraphObject>();
+            (*graph).vectorcall = Some(vectorcall);
+            (*graph).name = name.into_ptr();
+            (*graph).run = run.into_ptr();
+            Ok(object)
+        }
+    };
+    made().unwrap_or_else(|error| {
+        error.restore(py);
+        ptr::null_mut()
+    })
+}
+
+unsafe extern "C" fn dealloc(object: *mut PyObject) {
+    // SAFETY: CPython calls this once, with the GIL held, when the last reference is gone; the fields are this object's.
+    unsafe {
+        ffi::PyObject_GC_UnTrack(object.cast());
+        let graph = object.cast::<GraphObject>();
+        ffi::Py_XDECREF((*graph).name);
+        ffi::Py_XDECREF((*graph).run);
+        let ty = ffi::Py_TYPE(object);
+        ffi::PyObject_GC_Del(object.cast());
+        ffi::Py_DECREF(ty.cast());
+    }
+}
+
+/// There is no `tp_clear`: like a tuple, the object is immutable, and a cycle through it is broken elsewhere.
+unsafe extern "C" fn traverse(object: *mut PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
+    // SAFETY: CPython calls this with the GIL held, a live object and its own visitor.
+    unsafe {
+        let graph = object.cast::<GraphObject>();
+        for target in [ffi::Py_TYPE(object).cast(), (*graph).run] {
+            let result = if target.is_null() { 0 } else { visit(target, arg) };
+            if result != 0 {
+                return result;
+            }
+        }
+        0
+    }
+}
+
+unsafe extern "C" fn name(object: *mut PyObject) -> *mut PyObject {
+    // SAFETY: a live object of this type by CPython's word, whose name is set.
+    unsafe {
+        let name = (*object.cast::<GraphObject>()).name;
+        ffi::Py_INCREF(name);
+        name
+    }
+}
+
+unsafe extern "C" fn get_name(object: *mut PyObject, _: *mut c_void) -> *mut PyObject {
+    // SAFETY: as for `name`.
+    unsafe { name(object) }
+}
+
+unsafe extern "C" fn get_wrapped(object: *mut PyObject, _: *mut c_void) -> *mut PyObject {
+    // SAFETY: as for `name`.
+    unsafe {
+        let run = (*object.cast::<GraphObject>()).run;
+        ffi::Py_INCREF(run);
+        run
+    }
+}
+
+const DOC: &std::ffi::CStr = c"CompiledGraph(name, run, /)\n--\n\n\
+    Calls `run` with this thread's interceptions suspended; its repr is its name.";
+
+fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
+    let get = |name: &'static std::ffi::CStr, get: ffi::getter| ffi::PyGetSetDef {
+        name: name.as_ptr(),
+        get: Some(get),
+        set: None,
+        doc: ptr::null(),
+        closure: ptr::null_mut(),
+    };
+    // CPython keeps pointers into these tables for as long as the type lives, which is as long as the process.
+    let members = Box::leak(Box::new([
+        ffi::PyMemberDef {
+            name: c"__vectorcalloffset__".as_ptr(),
+            type_code: ffi::Py_T_PYSSIZET,
+            offset: offset_of!(GraphObject, vectorcall) as isize,
+            flags: ffi::Py_READONLY,
+            doc: ptr::null(),
+        },
+        // SAFETY: an all-zero definition ends the table.
+        unsafe { std::mem::zeroed() },
+    ]));
+    let getters = Box::leak(Box::new([
+        get(c"__name__", get_name),
+        get(c"__wrapped__", get_wrapped),
+        // SAFETY: as above.
+        unsafe { std::mem::zeroed() },
+    ]));
+    let slot = |slot: c_int, pfunc: *mut c_void| ffi::PyType_Slot { slot, pfunc };
+    let mut slots = [
+        slot(ffi::Py_tp_new, new as *mut c_void),
+        slot(ffi::Py_tp_dealloc, dealloc as *mut c_void),
+        slot(ffi::Py_tp_traverse, traverse as *mut c_void),
+        slot(ffi::Py_tp_call, ffi::PyVectorcall_Call as *mut c_void),
+        slot(ffi::Py_tp_repr, name as *mut c_void),
+        slot(ffi::Py_tp_doc, DOC.as_ptr() as *mut c_void),
+        slot(ffi::Py_tp_members, members.as_mut_ptr().cast()),
+        slot(ffi::Py_tp_getset, getters.as_mut_ptr().cast()),
+        slot(0, ptr::null_mut()),
+    ];
+    let flags = ffi::Py_TPFLAGS_DEFAULT | ffi::Py_TPFLAGS_HAVE_GC | ffi::Py_TPFLAGS_HAVE_VECTORCALL;
+    let mut spec = ffi::PyType_Spec {
+        name: c"pydynamo._core.CompiledGraph".as_ptr(),
+        basicsize: size_of::<GraphObject>() as c_int,
+        itemsize: 0,
+        flags: flags as u32,
+        slots: slots.as_mut_ptr(),
+    };
+    // SAFETY: a complete specification; the tables it names live on, the slots array is copied.
+    let ty = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyType_FromSpec(&raw mut spec))? };
+    Ok(ty.cast_into::<PyType>()?.unbind())
+}
