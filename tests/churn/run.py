@@ -36,7 +36,7 @@ def run_module(module: str, mode: str, seed: int) -> dict[str, Any]:
             done = subprocess.run(
                 [sys.executable, "-W", "ignore", str(HERE / "worker.py"), module, mode, str(seed)],
                 cwd=scratch,
-                env={**_environment(), "PYTHONPATH": os.environ.get("CHURN_PATH", str(HERE.parents[1]))},
+                env={**_environment(), "PYTHONPATH": str(HERE.parents[1])},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
