@@ -12,6 +12,8 @@ torch = pytest.importorskip("torch")
 import pydynamo  # noqa: E402
 from pydynamo.frontend import events  # noqa: E402
 
+pytestmark = pytest.mark.smoke
+
 
 def compiled_code(fn: Any, *args: Any) -> Any:
     """The code object written for a call."""
