@@ -6,10 +6,10 @@
 //! The pipeline, one module a step:
 //!
 //! ```text
-//! RawCode ─disasm─► Program ─(edits, sweep)─► Program ─layout─► sizes, offsets
-//!                                                │                  │
-//!                                                ├─verify / stack ─► depths, stack size, exception depths
-//!                                                └─emit, linetable, exntable ─► Assembled
+//! RawCode ─disasm─► Program ─(edits, sweep)─► Program ─adapt─► what CPython needs ─layout─► sizes, offsets
+//!                                                                  │                          │
+//!                                                                  ├─verify / stack ─► depths, stack size
+//!                                                                  └─emit, linetable, exntable ─► Assembled
 //! ```
 pub mod adapt;
 pub mod assemble;

@@ -19,6 +19,11 @@ use pydynamo_assembler::instrument::{self, Site};
 mod corpus;
 use corpus::Corpus;
 
+/// More edits than this find nothing new, they only take longer.
+const MOST_EDITS: usize = 24;
+/// Programs longer than this are not edited further, for the same reason.
+const LONG: usize = 2000;
+
 static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../assembler/tests/fixtures");
     (11..=15).map(|minor| Corpus::load(&format!("{folder}/sample-3.{minor}.bin"))).collect()
@@ -66,7 +71,10 @@ fuzz_target!(|data: &[u8]| {
     let record = &corpus.records[*record as usize % corpus.records.len()];
     let mut program = Program::default();
     disasm::disassemble(corpus.version, &record.raw(), &mut program).expect("a compiler wrote it");
-    for change in edits.as_chunks::<5>().0 {
+    for change in edits.as_chunks::<5>().0.iter().take(MOST_EDITS) {
+        if program.insts.len() > LONG {
+            break;
+        }
         edit(&mut program, corpus, change);
     }
     let locals = vec![LocalKind::Local { arg: true }; record.locals as usize];
