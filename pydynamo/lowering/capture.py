@@ -13,7 +13,9 @@ import torch
 
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.config import Options
+from pydynamo.lowering.operators import decompose_log_softmax, decompose_softmax
 from pydynamo.lowering.pipeline import compile_graph, device_of
+from pydynamo.lowering.randoms import replace_dropout, share_seeds
 
 aten = torch.ops.aten
 
@@ -105,7 +107,7 @@ EXTRA = [
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_backward",
     "soft_margin_loss",
-    "pixel_shuffle",
+    "linalg_vector_norm pixel_shuffle",
     "pixel_unshuffle",
     "special_entr",
     "sinc",
@@ -115,8 +117,6 @@ EXTRA = [
 
 # each: why it stays whole
 KEPT = {
-    "_softmax": "own lowering (one pass over long rows)",
-    "_log_softmax": "own lowering",
     "var": "own lowering (Welford)",
     "var_mean": "own lowering (Welford)",
     "_scaled_dot_product_flash_attention_for_cpu": "its decomposition gives backward the wrong second output",
@@ -150,6 +150,8 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         name = op._schema.name.split("::")[1] if hasattr(op, "_schema") else ""
         if name in KEPT:
             del table[op]
+    table[aten._softmax.default] = decompose_softmax
+    table[aten._log_softmax.default] = decompose_log_softmax
     return table
 
 
@@ -206,9 +208,21 @@ def compile_fx(
             bw_compiler=functools.partial(_compile_backward, opts),
             inference_compiler=functools.partial(_compile, opts, False),
             decompositions=decompositions(),
-            partition_fn=private.min_cut_rematerialization_partition,
+            partition_fn=_partition,
         )
     )
+
+
+def _partition(
+    joint: torch.fx.GraphModule, inputs: Sequence[Any], *, num_fwd_outputs: int, **kw: Any
+) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
+    """Min-cut partitioning, with random masks made twice instead of saved."""
+    replace_dropout(joint)
+    forward, backward = private.min_cut_rematerialization_partition(
+        joint, inputs, num_fwd_outputs=num_fwd_outputs, **kw
+    )
+    share_seeds(forward, backward, num_fwd_outputs)
+    return forward, backward
 
 
 def _compile_backward(opts: Options, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
@@ -220,6 +234,7 @@ def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Se
 
     if has_symbols(gm):
         return specialized(gm, opts, backward)
+    replace_dropout(gm)
     clean(gm)
     done = compile_graph(gm, device_of(gm), opts, backward)
 

@@ -105,6 +105,7 @@ class Kernel:
         self.masks: tuple[Value, ...] = ()
         self.finals: list[Callable[[], None]] = []
         self.asserts = False
+        self.checks = True  # assert that loaded indices are in range
         self.atomics = False
         self.count = 0
         self._index: list[Index] | None = None
@@ -203,28 +204,36 @@ class Kernel:
         i = self.cast(v, torch.int64)
         if wrap:
             i = self.emit(f"tl.where({i} < 0, {i} + {size}, {i})", torch.int64, i.deps)
-        deps, mask = i.deps, list(self.masks)
-        for m in mask:
-            deps = deps | m.deps
-        outside = " | ".join(
-            [
-                f"(({i} >= 0) & ({i} < {size}))",
-                *([f"({self.limit(i.deps)} == 0)"] if self.limit(i.deps) else []),
-                *(f"({m} == 0)" for m in mask),
-            ]
+        if self.checks:
+            ok = self.emit(f"({i} >= 0) & ({i} < {size})", torch.bool, i.deps)
+            self.require(ok, f"{what}: index out of range for size {size}")
+        return Index({(Atom(str(i), size, i.deps), 1, size): 1}) if size > 1 else ZERO
+
+    def random(self, seeds: Buffer, number: int, position: Index) -> Value:
+        """A uniform float32 number of [0, 1) for the element at `position`."""
+        self.args.setdefault(seeds.name, seeds.dtype)
+        self.accesses.append(Access(seeds.name, ZERO + number, seeds.dtype, False))
+        at = str(position) if position.terms else f"tl.full({self.ones}, {position.const}, tl.int32)"
+        return self.emit(
+            f"tl.rand(tl.load({{{seeds.name}}} + {seeds.offset + number * seeds.stride[0]}), {at})",
+            torch.float32,
+            position.deps,
         )
-        text = f'tl.device_assert({outside}, "{what}: index out of range for size {size}")'
+
+    def require(self, cond: Value, message: str) -> None:
+        """Stop with `message` where `cond` fails in a lane that exists."""
+        parts = [f"({cond})"] + [f"({d}m == 0)" for d in ("x", "r") if d in cond.deps]
+        parts += [f"({m} == 0)" for m in self.masks]
+        text = f'tl.device_assert({" | ".join(parts)}, "{message}")'
+        deps = cond.deps
+        for m in self.masks:
+            deps = deps | m.deps
         inside = self.inner is not None and "r" in deps
         cse = self.inner_cse if inside else self.cse
         if (text, torch.bool) not in cse:
-            cse[(text, torch.bool)] = i
+            cse[(text, torch.bool)] = cond
             self.write(text, inside)
         self.asserts = True
-        return Index({(Atom(str(i), size, i.deps), 1, size): 1}) if size > 1 else ZERO
-
-    def limit(self, deps: frozenset[str]) -> str:
-        """The mask of the lanes that exist, for something that changes with `deps`."""
-        return " & ".join(f"{d}m" for d in ("x", "r") if d in deps)
 
     def evaluate(self, lazy: Lazy, idx: Sequence[Index]) -> Value:
         """The value of `lazy` at `idx`, computed once for each index and mask."""

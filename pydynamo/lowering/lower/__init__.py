@@ -1,6 +1,6 @@
 """ATen operators -> Lazy index functions, Loops and Externs; importing it registers every handler."""
 
-from pydynamo.lowering.lower import creation, joining, pointwise, reductions, views
+from pydynamo.lowering.lower import creation, joining, pointwise, reductions, scattering, views
 from pydynamo.lowering.lower.core import FALLBACK, HANDLERS, NATIVE, Lowering
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "joining",
     "pointwise",
     "reductions",
+    "scattering",
     "views",
 ]

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pydynamo.lowering.index import Index
-from pydynamo.lowering.ir import Lazy
+from pydynamo.lowering.index import Index, contiguous_strides, flatten
+from pydynamo.lowering.ir import Buffer, Lazy
 from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
 from pydynamo.lowering.lower.pointwise import filled
+from pydynamo.lowering.operators import RAND
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -64,3 +65,14 @@ def arange(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
         return k.cast(k.op("add", torch.int64, i, k.constant(start, torch.int64)), dt)
 
     return Lazy(out.shape, dt, fn, (), 1)
+
+
+@handles(RAND)
+def rand(low: Lowering, node: Any, seeds: Any, number: int, shape: Sequence[int]) -> Any:
+    if not isinstance(seeds, Buffer):
+        return NotImplemented
+
+    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
+        return k.random(seeds, number, flatten(idx, contiguous_strides(shape)))
+
+    return Lazy(shape, torch.float32, fn, (seeds,), 8)

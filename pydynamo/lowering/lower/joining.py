@@ -41,7 +41,7 @@ def cat(low: Lowering, node: Any, tensors: Sequence[Any], dim: int = 0) -> Any:
                 return k.cast(t.at(k, moved), dt)
             if hi < start or lo >= start + n:
                 continue
-            cond = k.emit(_inside(e, start, start + n, lo, hi), torch.bool, e.deps)
+            cond = k.emit(inside(e, start, start + n, lo, hi), torch.bool, e.deps)
             v = k.masked(cond, functools.partial(_cast_at, k, t, moved, dt))
             if result is None:
                 result = v
@@ -58,7 +58,7 @@ def _cast_at(k: Kernel, t: Tensorish, idx: Sequence[Index], dt: torch.dtype) -> 
     return k.cast(t.at(k, idx), dt)
 
 
-def _inside(e: Index, lo: int, hi: int, least: int, most: int) -> str:
+def inside(e: Index, lo: int, hi: int, least: int, most: int) -> str:
     """Triton text of lo <= e < hi, without the halves that always hold."""
     tests = []
     if least < lo:
@@ -83,7 +83,7 @@ def pad(low: Lowering, node: Any, x: Any, padding: Sequence[int], value: Any = 0
         for e, b, n in zip(idx, before, x.shape, strict=True):
             lo, hi = e.bounds()
             if lo < b or hi >= b + n:
-                tests.append(_inside(e, b, b + n, lo, hi))
+                tests.append(inside(e, b, b + n, lo, hi))
                 deps |= e.deps
         moved = [e + (-b) for e, b in zip(idx, before, strict=True)]
         if not tests:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -191,6 +192,14 @@ def _signbit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
     return predicate("signbit")(k, dt, vs) if dt is not torch.bool else k.constant(False, torch.bool)
 
 
+def _angle(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    zero = k.constant(0.0, dt)
+    below = k.op("lt", torch.bool, vs[0], zero, operands=dt)
+    r = k.op("where", dt, below, k.constant(math.pi, dt), zero)
+    return k.op("where", dt, k.op("isnan", torch.bool, vs[0], operands=dt), vs[0], r)
+
+
+_unary("angle", "", KIND.INT_TO_FLOAT, _angle)
 _flag("isnan", _isnan)
 _flag("isinf", _isinf)
 _flag("signbit", _signbit)
@@ -348,10 +357,12 @@ def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None =
                 if rounding_mode == "floor"
                 else k.op("trunc", dt, k.op("div", dt, *vs))
             )
+        if low.device.type == "cpu":  # where eager raises, too
+            k.require(k.op("ne", torch.bool, vs[1], k.constant(0, dt), operands=dt), "ZeroDivisionError")
         return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
 
-    if out.dtype is torch.bool or (not out.dtype.is_floating_point and low.device.type == "cpu"):
-        return NotImplemented  # on the host a zero divisor raises
+    if out.dtype is torch.bool:
+        return NotImplemented
     return elementwise(low, "div_" + rounding_mode, [a, b], out, KIND.DEFAULT, emit)
 
 
@@ -364,7 +375,7 @@ def floor_divide(low: Lowering, node: Any, a: Any, b: Any) -> Any:
 def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
     out = node.meta["val"]
     if not is_tensor(b) and not out.dtype.is_floating_point:
-        if not isinstance(b, int) or not 0 <= b <= 4 or out.dtype is torch.bool:
+        if not isinstance(b, int) or not 0 <= b <= 8 or out.dtype is torch.bool:
             return NotImplemented
         return elementwise(low, "pow", [a], out, KIND.DEFAULT, lambda k, dt, vs: _int_power(k, dt, vs[0], b))
     if not out.dtype.is_floating_point or not (is_tensor(a) or is_tensor(b)):

@@ -11,9 +11,7 @@ from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Buffer, Lazy, Loop, Tensorish
 from pydynamo.lowering.lower.core import (
     Lowering,
-    Unsupported,
     aten,
-    broadcast,
     handles,
     memory_order,
     normalize_dims,
@@ -23,6 +21,7 @@ from pydynamo.lowering.lower.core import (
 from pydynamo.lowering.lower.pointwise import converted
 from pydynamo.lowering.lower.views import reshape
 from pydynamo.lowering.numerics import HALF, compute_dtype
+from pydynamo.lowering.operators import SOFTMAX_STATS
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -164,6 +163,36 @@ def mean(
     return Lazy(s.shape, out, fn, (s,), 1)
 
 
+@handles(aten.linalg_vector_norm)
+def vector_norm(
+    low: Lowering,
+    node: Any,
+    x: Any,
+    ord: float = 2,
+    dims: Any = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> Any:
+    out = node.meta["val"].dtype
+    if ord not in (1, 2) or not out.is_floating_point or not x.dtype.is_floating_point:
+        return NotImplemented
+    acc = _acc(out)
+    ds = normalize_dims(dims, len(x.shape))
+
+    def term(k: Kernel, idx: Sequence[Index]) -> Value:
+        v = k.hold(k.cast(x.at(k, idx), out) if dtype is not None else x.at(k, idx), acc)
+        return k.op("mul", acc, v, v) if ord == 2 else k.op("abs", acc, v)
+
+    s = reduced(low, Lazy(x.shape, acc, term, (x,), 1), "sum", ds, keepdim, acc, acc)
+
+    def root(k: Kernel, idx: Sequence[Index]) -> Value:
+        v = s.at(k, idx)
+        return k.cast(k.op("sqrt", acc, v) if ord == 2 else v, out)
+
+    return Lazy(s.shape, out, root, (s,), 2)
+
+
 def mean_m2(low: Lowering, x: Tensorish, dims: Sequence[int]) -> tuple[Tensorish, Tensorish]:
     """Mean and sum of squared deviations over `dims`, in the compute type, dimensions kept."""
     acc = _acc(x.dtype)
@@ -203,29 +232,19 @@ def var(low: Lowering, node: Any, x: Any, dims: Any = None, *args: Any, **kw: An
 
 
 # ---------------------------------------------------------------------- softmax
-@handles(aten._softmax, aten._log_softmax)
-def softmax(low: Lowering, node: Any, x: Any, dim: int, half_to_float: bool) -> Any:
-    log = node.target is aten._log_softmax.default
-    out = node.meta["val"].dtype
-    acc = _acc(x.dtype)
-    if not x.shape or x.shape[dim] == 1:
-        raise Unsupported("softmax over one element")
+@handles(SOFTMAX_STATS)
+def softmax_stats(low: Lowering, node: Any, x: Any, dim: int) -> Any:
+    acc = node.meta["val"][0].dtype
     d = dim % len(x.shape)
-    m, s = low.reduce(x, "softmax", [d], [acc, acc], lambda k, idx: k.hold(x.at(k, idx), acc))
-    shape = x.shape
+    if x.shape[d] == 1:
 
-    def fn(k: Kernel, idx: Sequence[Index]) -> Value:
-        low_idx = broadcast(idx, shape, m.shape)
-        e = k.op("sub", acc, k.hold(x.at(k, idx), acc), m.at(k, low_idx))
-        total = s.at(k, low_idx)
-        r = (
-            k.op("sub", acc, e, k.op("log", acc, total))
-            if log
-            else k.op("div", acc, k.op("exp", acc, e), total)
-        )
-        return k.cast(r, out)
+        def one(k: Kernel, idx: Sequence[Index]) -> Value:
+            v = k.hold(x.at(k, idx), acc)
+            return k.op("exp", acc, k.op("sub", acc, v, v))
 
-    return Lazy(shape, out, fn, (x, m, s), 4)
+        return converted(x, x.shape, acc), Lazy(x.shape, acc, one, (x,), 2)
+    top, total = low.reduce(x, "softmax", [d], [acc, acc], lambda k, idx: k.hold(x.at(k, idx), acc))
+    return top, total
 
 
 # ---------------------------------------------------------------------- scans

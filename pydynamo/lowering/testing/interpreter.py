@@ -29,7 +29,7 @@ from pydynamo.errors import PydynamoError
 _installed = False
 
 
-class KernelFault(PydynamoError):
+class KernelFault(PydynamoError, RuntimeError):
     """A kernel did something that hardware would not forgive: out of bounds, a race, a failed assertion."""
 
 

@@ -1,0 +1,83 @@
+"""Operators of lowering's own, for what core ATen cannot say: seeds, counter-based numbers, softmax
+statistics.
+
+Each has an eager form, which runs where lowering falls back to an extern call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+aten = torch.ops.aten
+
+
+@torch.library.custom_op("pydynamo::seeds", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
+def seeds(n: int, device: torch.device) -> torch.Tensor:
+    """`n` fresh seeds."""
+    return torch.randint(0, 2**31 - 1, (n,), dtype=torch.int64, device=device)
+
+
+@seeds.register_fake
+def _(n: int, device: torch.device) -> torch.Tensor:
+    return torch.empty(n, dtype=torch.int64, device=device)
+
+
+@torch.library.custom_op("pydynamo::rand", mutates_args=())
+def rand(seeds: torch.Tensor, number: int, shape: Sequence[int]) -> torch.Tensor:
+    """Uniform float32 numbers in [0, 1) that depend on seed, number and position only (the extern form)."""
+    g = torch.Generator(device=seeds.device).manual_seed(int(seeds[number]))
+    return torch.rand(shape, generator=g, device=seeds.device)
+
+
+@rand.register_fake
+def _(seeds: torch.Tensor, number: int, shape: Sequence[int]) -> torch.Tensor:
+    return torch.empty(shape, dtype=torch.float32, device=seeds.device)
+
+
+@torch.library.custom_op("pydynamo::softmax_stats", mutates_args=())
+def softmax_stats(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Maximum, and sum of exp(x - maximum), along `dim` (kept), in the compute type of `x`."""
+    acc = _compute(x)
+    top = acc.amax(dim, keepdim=True)
+    return top, (acc - top).exp().sum(dim, keepdim=True)
+
+
+@softmax_stats.register_fake
+def _(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+    shape = [1 if d == dim % x.dim() else n for d, n in enumerate(x.shape)]
+    dtype = torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
+    return x.new_empty(shape, dtype=dtype), x.new_empty(shape, dtype=dtype)
+
+
+SEEDS = torch.ops.pydynamo.seeds.default
+RAND = torch.ops.pydynamo.rand.default
+SOFTMAX_STATS = torch.ops.pydynamo.softmax_stats.default
+
+
+def _compute(x: torch.Tensor) -> torch.Tensor:
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def decompose_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    """Softmax as statistics and pointwise code, so that backward may keep the statistics alone."""
+    if not x.dim() or not x.numel():
+        return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
+    top, total = SOFTMAX_STATS(x, dim)
+    y = (_compute(x) - top).exp() / total
+    return y if half_to_float else y.to(x.dtype)
+
+
+def decompose_log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    """Logarithm of softmax, in the same way."""
+    if not x.dim() or not x.numel():
+        return (_compute(x) - _compute(x)).to(torch.float32 if half_to_float else x.dtype)
+    top, total = SOFTMAX_STATS(x, dim)
+    y = (_compute(x) - top) - total.log()
+    return y if half_to_float else y.to(x.dtype)
+
+
+def _zero_if_finite(x: torch.Tensor) -> torch.Tensor:
+    """exp(x - x): one, or NaN where x is not finite."""
+    return (x - x).exp()

@@ -1,0 +1,129 @@
+"""What a kernel becomes on a chip that is not here: registers, spills, wide accesses, tensor-core
+instructions.
+
+    python -m pydynamo.lowering.testing.aot kernels.pickle report.json
+
+compiles every pickled KernelSource for sm_90 in a process of its own (one that interprets cannot compile).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydynamo.errors import PydynamoError
+from pydynamo.lowering.triton_codegen import KernelSource
+
+CAPABILITY = 90
+
+
+@dataclasses.dataclass
+class Report:
+    """Facts of one compiled kernel; bytes for stack, local and shared memory."""
+
+    key: str
+    mode: str
+    registers: int
+    stack: int
+    local: int
+    shared: int
+    loads: int  # global load instructions
+    wide_loads: int  # of them, 128 bits
+    stores: int
+    wide_stores: int
+    tensor_core: int  # HGMMA, HMMA and their like
+    error: str = ""
+
+    @property
+    def spills(self) -> bool:
+        return self.stack > 0 or self.local > 0
+
+
+def inspect(src: KernelSource, capability: int = CAPABILITY) -> Report:
+    """Compile `src` with its first configuration and read its machine code."""
+    from triton.backends.compiler import GPUTarget
+
+    from pydynamo.lowering.runtime import compile_kernel
+
+    compiled = compile_kernel(src, src.configs[0], GPUTarget("cuda", capability, 32))
+    return read(compiled, src.key, src.mode)
+
+
+def read(compiled: Any, key: str, mode: str) -> Report:
+    """The facts of a kernel that Triton compiled."""
+    sass = compiled.asm["sass"]
+    usage = resources(compiled.asm["cubin"])
+    loads = re.findall(r"\bLDG\.E[\w.]*", sass)
+    stores = re.findall(r"\bSTG\.E[\w.]*", sass)
+    return Report(
+        key,
+        mode,
+        usage.get("REG", 0),
+        usage.get("STACK", 0),
+        usage.get("LOCAL", 0),
+        usage.get("SHARED", 0),
+        len(loads),
+        sum(".128" in x for x in loads),
+        len(stores),
+        sum(".128" in x for x in stores),
+        len(re.findall(r"\b(?:HGMMA|HMMA|IGMMA|IMMA|QGMMA|DMMA)\b", sass)),
+    )
+
+
+def resources(cubin: bytes) -> dict[str, int]:
+    """Resource usage of a cubin as the CUDA binary utilities report it."""
+    import triton
+
+    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
+        f.write(cubin)
+        f.flush()
+        done = subprocess.run(
+            [str(tool), "--dump-resource-usage", f.name], capture_output=True, text=True, check=True
+        )
+    return {k: int(v) for k, v in re.findall(r"\b(REG|STACK|SHARED|LOCAL):(\d+)", done.stdout)}
+
+
+def inspect_elsewhere(kernels: Sequence[KernelSource], timeout: float = 900) -> list[Report]:
+    """Reports of `kernels` from a fresh process; raises PydynamoError if that process fails."""
+    unique = list({k.key: k for k in kernels}.values())
+    env = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "PYDYNAMO_TRITON_INTERPRET")}
+    with tempfile.TemporaryDirectory() as d:
+        given, out = Path(d) / "kernels.pickle", Path(d) / "report.json"
+        given.write_bytes(pickle.dumps(unique))
+        done = subprocess.run(
+            [sys.executable, "-m", "pydynamo.lowering.testing.aot", str(given), str(out)],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
+        if done.returncode:
+            raise PydynamoError(f"compiling kernels for sm_{CAPABILITY} failed: {done.stderr[-2000:]}")
+        return [Report(**r) for r in json.loads(out.read_text())]
+
+
+def main(given: str, out: str) -> None:
+    """Compile all, go on after an error, and write the reports."""
+    reports = []
+    for src in pickle.loads(Path(given).read_bytes()):
+        try:
+            reports.append(inspect(src))
+        except Exception as e:
+            reports.append(
+                Report(src.key, src.mode, 0, 0, 0, 0, 0, 0, 0, 0, 0, f"{type(e).__name__}: {e}"[:2000])
+            )
+    Path(out).write_text(json.dumps([dataclasses.asdict(r) for r in reports]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
