@@ -20,7 +20,7 @@ class Options:
     check_indices      device-side assertion on gathered indices, as eager has
     persistent_limit   longest row that one program keeps in registers
     split_rows         a reduction with fewer programs than this is split over several
-    split_min          shortest row (elements) that is worth splitting
+    split_min          shortest column (elements) that is worth splitting; rows: four times that
     max_block          elements of one program's block
     inline_limit       operations above which a value that is used once gets memory
     share_limit        operations above which a value that is used twice gets memory
@@ -32,7 +32,7 @@ class Options:
     check_indices: bool = True
     persistent_limit: int = 16384
     split_rows: int = 512
-    split_min: int = 4096
+    split_min: int = 2048
     max_block: int = 4096
     inline_limit: int = 64
     share_limit: int = 3

@@ -61,11 +61,12 @@ def _compute(x: torch.Tensor) -> torch.Tensor:
 
 
 def decompose_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
-    """Softmax as statistics and pointwise code, so that backward may keep the statistics alone."""
+    """Softmax as statistics and pointwise code, so that backward may keep the statistics alone; contiguous
+    as in eager."""
     if not x.dim() or not x.numel():
         return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
     top, total = SOFTMAX_STATS(x, dim)
-    y = (_compute(x) - top).exp() / total
+    y = ((_compute(x) - top).exp() / total).contiguous()
     return y if half_to_float else y.to(x.dtype)
 
 
@@ -74,7 +75,7 @@ def decompose_log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> tor
     if not x.dim() or not x.numel():
         return (_compute(x) - _compute(x)).to(torch.float32 if half_to_float else x.dtype)
     top, total = SOFTMAX_STATS(x, dim)
-    y = (_compute(x) - top) - total.log()
+    y = ((_compute(x) - top) - total.log()).contiguous()
     return y if half_to_float else y.to(x.dtype)
 
 

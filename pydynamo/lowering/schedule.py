@@ -6,6 +6,7 @@ everything it depends on is done by then; whether the group can really hold it i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from pydynamo.lowering.config import Options
@@ -15,6 +16,7 @@ from pydynamo.lowering.kernel import Kernel, Layout, NoFuse, trace
 
 MAX_LOOPS = 48
 MAX_ARGS = 48
+OUTER_LIMIT = 64  # rows of a column reduction that stay in registers
 
 
 class Group:
@@ -167,6 +169,12 @@ def needs_loop(layout: Layout, options: Options) -> bool:
 def _sound(kernel: Kernel, loops: Sequence[Loop], options: Options) -> bool:
     if not needs_loop(kernel.layout, options):
         return True
+    return _loopable(loops)
+
+
+def _loopable(loops: Sequence[Loop]) -> bool:
+    """Rows in steps are read more than once: nothing may change them meanwhile, and scans cannot be
+    redone."""
     return not any(loop.mutates or (loop.kind or "").startswith("scan") for loop in loops)
 
 
@@ -178,7 +186,8 @@ def _sound_to_add(group: Group, loop: Loop, options: Options) -> bool:
 def finish(group: Group, options: Options) -> Kernel:
     """The kernel that will run: looped if the row is long, tiled if accesses disagree on the fast
     direction."""
-    if needs_loop(group.layout, options):
+    narrow = bool(group.layout.rdims) and group.layout.r > OUTER_LIMIT and outer(group.kernel)
+    if needs_loop(group.layout, options) or (narrow and _loopable(group.loops)):
         group.mode = "loop"
         group.kernel = trace(group.loops, group.layout, "loop")
     elif group.mode == "flat":
@@ -221,6 +230,19 @@ def tile_layout(layout: Layout, width: int) -> Layout | None:
     return Layout(layout.shape, dims, layout.order)
 
 
+def outer(kernel: Kernel) -> bool:
+    """True if neighbouring x lie side by side in memory, not neighbouring r."""
+    xs = rs = 0
+    for a in kernel.accesses:
+        if not a.store:
+            size = math.prod(m for (_, _, m) in a.index.terms) * a.dtype.itemsize
+            if a.index.stride_of("x") == 1 and a.index.stride_of("r") not in (0, 1):
+                xs += size
+            elif a.index.stride_of("r") == 1:
+                rs += size
+    return xs > rs
+
+
 def largest_address(kernel: Kernel) -> int:
     """Largest element offset or loop position that the kernel computes."""
     top = max(kernel.layout.x, kernel.layout.r) * 2
@@ -231,4 +253,14 @@ def largest_address(kernel: Kernel) -> int:
     return top
 
 
-__all__ = ["Group", "Index", "Step", "eliminate_dead", "finish", "largest_address", "schedule", "tile_width"]
+__all__ = [
+    "Group",
+    "Index",
+    "Step",
+    "eliminate_dead",
+    "finish",
+    "largest_address",
+    "outer",
+    "schedule",
+    "tile_width",
+]

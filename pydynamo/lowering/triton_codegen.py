@@ -19,7 +19,7 @@ import torch
 from pydynamo.lowering import numerics
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.kernel import Kernel
-from pydynamo.lowering.schedule import largest_address
+from pydynamo.lowering.schedule import largest_address, outer
 
 HOLE = re.compile(r"\{(\w+)\}")
 
@@ -209,39 +209,26 @@ def configurations(kernel: Kernel, options: Options) -> list[Config]:
         ]
     elif mode == "persistent":
         rb = _pow2(lay.r)
-        rows = max(1, min(_pow2(lay.x), (2048 if not _outer(kernel) else 8192) // rb, max(1, top // rb)))
+        rows = max(1, min(_pow2(lay.x), (2048 if not outer(kernel) else 8192) // rb, max(1, top // rb)))
         best = [Config(rows, rb, _warps(rows * rb))]
         best += [Config(rows, rb, w) for w in (_warps(rows * rb) // 2, _warps(rows * rb) * 2) if 1 <= w <= 32]
-    elif _outer(kernel):
-        xb = min(_pow2(lay.x), 64)
+    elif outer(kernel):
+        xb = min(_pow2(lay.x), 128, top)
         rb = max(1, min(_pow2(lay.r), 4096 // xb, top // xb))
         best = [
             Config(xb, rb, 8),
-            Config(min(_pow2(lay.x), 32), rb, 4),
-            Config(min(_pow2(lay.x), 128), rb, 8),
+            Config(min(_pow2(lay.x), 64), rb, 4),
+            Config(min(_pow2(lay.x), 256), rb, 8),
         ]
     else:
         rb = min(_pow2(lay.r), 4096, top)
         best = [Config(1, rb, 8), Config(1, max(1, rb // 2), 8), Config(1, rb, 16)]
     seen: dict[Config, None] = {}
     for c in best:
-        if c.xb * c.rb <= max(top, c.rb):
+        if not seen or c.xb * c.rb <= max(top, c.rb):
             seen.setdefault(c)
     return list(seen)
 
 
 def _warps(elements: int) -> int:
     return max(1, min(16, _pow2(elements) // 512))
-
-
-def _outer(kernel: Kernel) -> bool:
-    """True if neighbouring x lie side by side in memory, not neighbouring r."""
-    xs = rs = 0
-    for a in kernel.accesses:
-        if not a.store:
-            size = math.prod(m for (_, _, m) in a.index.terms) * a.dtype.itemsize
-            if a.index.stride_of("x") == 1 and a.index.stride_of("r") not in (0, 1):
-                xs += size
-            elif a.index.stride_of("r") == 1:
-                rs += size
-    return xs > rs

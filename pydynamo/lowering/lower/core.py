@@ -252,17 +252,15 @@ class Lowering:
             return v
         if isinstance(v, Lazy):
             v = self.env[o] = self.realize(v, val, exact=True)
-        elif (
-            isinstance(v, Buffer)
-            and isinstance(val, torch.Tensor)
-            and 0 not in v.shape
-            and any(n > 1 and a != b for n, a, b in zip(v.shape, v.stride, val.stride(), strict=True))
-        ):
-            v = (
-                self.realize(Lazy(v.shape, v.dtype, v.at, (v,)), val, exact=True)
-                if v.dtype in TL
-                else self._restride(v, val)
-            )
+        if isinstance(v, Buffer) and isinstance(val, torch.Tensor) and v.stride != val.stride():
+            if 0 in v.shape or not any(
+                n > 1 and a != b for n, a, b in zip(v.shape, v.stride, val.stride(), strict=True)
+            ):
+                v = v.view(v.shape, val.stride())  # strides that no element uses, but a caller may read
+            elif v.dtype in TL:
+                v = self.realize(Lazy(v.shape, v.dtype, v.at, (v,)), val, exact=True)
+            else:
+                v = self._restride(v, val)
         return v
 
     def _restride(self, v: Buffer, val: torch.Tensor) -> Buffer:

@@ -27,10 +27,11 @@ def split_reduce(
     x, r = _size(v.shape, kept), _size(v.shape, dims)
     order = low.order_hint(len(v.shape), v.shape)
     inner = bool(order) and _fastest(order, v.shape) in dims
-    programs = x if inner else -(-x // 64)
-    if kind not in SPLITTABLE or programs >= o.split_rows or r < o.split_min:
+    programs = x if inner else -(-x // 128)
+    enough = o.split_rows // 4 if inner else o.split_rows
+    if kind not in SPLITTABLE or programs >= enough or r < (o.split_min * 4 if inner else o.split_min):
         return None
-    parts = min(-(-o.split_rows // max(programs, 1)), max(2, r // 1024))
+    parts = min(-(-o.split_rows // max(programs, 1)), max(2, r // (2048 if inner else 128)))
     parts = 1 << (parts - 1).bit_length()
     if parts < 2:
         return None

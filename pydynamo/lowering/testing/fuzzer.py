@@ -1,0 +1,303 @@
+"""Random graphs of supported operators, dtypes and layouts, compared with eager.
+
+    PYDYNAMO_TRITON_INTERPRET=1 python -m pydynamo.lowering.testing.fuzzer --count 1000 --first 0
+
+A graph is a list of steps on a pool of tensors; the same seed gives the same graph.  Block sizes and
+thresholds
+of the cost model are random too, so that small tensors reach masks, loops over rows and split reductions.
+
+Verdict: integers and bools must be equal.  Floats may be as far from a float64 run as a multiple of eager's
+own
+error.  A float32 graph that fails this is run in float64, compiled against eager: only if that agrees
+closely is
+it counted as noise (a comparison or a rounding that an ulp has tipped over), and the count is reported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import random
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.capture import clean, decompositions
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.pipeline import Compiled, compile_graph
+
+FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+INTS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+TOLERANCE = {torch.float64: 1e-11, torch.float32: 1e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
+SAFE = 1e4  # magnitudes beyond this are brought back, so that graphs stay comparable
+
+Step = tuple[str, Callable[..., Any], tuple[int, ...]]
+
+
+@dataclasses.dataclass
+class Graph:
+    """A random program: `steps` append to the pool that starts with `inputs`; `outputs` are pool
+    positions."""
+
+    seed: int
+    inputs: list[torch.Tensor]
+    steps: list[Step]
+    outputs: list[int]
+    options: Options
+
+    def __call__(self, *inputs: torch.Tensor) -> list[torch.Tensor]:
+        pool = list(inputs)
+        for _, fn, args in self.steps:
+            pool.append(fn(*(pool[a] for a in args)))
+        return [pool[o] for o in self.outputs]
+
+    def describe(self) -> str:
+        lines = [f"seed {self.seed}  {self.options}"]
+        for i, t in enumerate(self.inputs):
+            lines.append(f"  v{i}: {t.dtype} {list(t.shape)} by {list(t.stride())} + {t.storage_offset()}")
+        for i, (name, _, args) in enumerate(self.steps):
+            lines.append(f"  v{i + len(self.inputs)} = {name}({', '.join(f'v{a}' for a in args)})")
+        return "\n".join([*lines, f"  return {self.outputs}"])
+
+
+class Maker:
+    """Grows one graph; every choice comes from its own random generator."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.gen = torch.Generator().manual_seed(seed)
+        self.pool: list[torch.Tensor] = []
+        self.steps: list[Step] = []
+        self.exact = True  # no inexact float yet
+
+    # ------------------------------------------------------------------ inputs
+    def shape(self) -> list[int]:
+        rng = self.rng
+        if rng.random() < 0.04:
+            return []
+        dims = [rng.choice([1, 2, 3, 4, 5, 7, 8, 16, 33]) for _ in range(rng.choice([1, 2, 2, 3, 3, 4]))]
+        while len(dims) > 1 and torch.Size(dims).numel() > 3000:
+            dims.pop()
+        if rng.random() < 0.02:
+            dims[rng.randrange(len(dims))] = 0
+        if rng.random() < 0.06:
+            dims = [rng.choice([1, 2, 3]), rng.choice([600, 1500, 2049])]
+        return dims
+
+    def tensor(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        if dtype is torch.bool:
+            return torch.rand(shape, generator=self.gen) < 0.5
+        if not dtype.is_floating_point:
+            low = 0 if dtype is torch.uint8 else -9
+            return torch.randint(low, 10, shape, generator=self.gen).to(dtype)
+        t = torch.randn(shape, generator=self.gen, dtype=torch.float64)
+        if self.rng.random() < 0.15 and t.numel():
+            flat = t.view(-1)
+            for v in (float("nan"), float("inf"), -float("inf"), -0.0, 0.0):
+                flat[self.rng.randrange(flat.numel())] = v
+        return t.to(dtype)
+
+    def layout(self, t: torch.Tensor) -> torch.Tensor:
+        """The same shape with another layout: transposed, offset, stepped or expanded."""
+        kind = self.rng.choice(["plain", "plain", "transposed", "offset", "stepped", "expanded"])
+        n = t.dim()
+        if kind == "transposed" and n > 1:
+            perm = self.rng.sample(range(n), n)
+            back = [perm.index(d) for d in range(n)]
+            return t.permute(perm).contiguous().permute(back)
+        if kind == "offset" and t.numel():
+            store = torch.zeros(t.numel() + 5, dtype=t.dtype)
+            store[5:] = t.reshape(-1)
+            return store[5:].view(t.shape)
+        if kind == "stepped" and n and t.shape[-1]:
+            wide = torch.zeros(*t.shape[:-1], t.shape[-1] * 2, dtype=t.dtype)
+            wide[..., ::2] = t
+            return wide[..., ::2]
+        if kind == "expanded" and n and t.numel():
+            d = self.rng.randrange(n)
+            return t.narrow(d, 0, 1).expand(t.shape)
+        return t
+
+    # ------------------------------------------------------------------ steps
+    def add(self, name: str, fn: Callable[..., Any], *args: int) -> int | None:
+        try:
+            out = fn(*(self.pool[a] for a in args))
+        except (RuntimeError, IndexError, TypeError, NotImplementedError):
+            return None
+        if not isinstance(out, torch.Tensor) or out.numel() > 20000 or out.is_complex():
+            return None
+        if out.dtype.is_floating_point and out.numel():
+            finite = out[torch.isfinite(out)].abs()
+            if finite.numel() and float(finite.max()) > SAFE:
+                return None
+        self.steps.append((name, fn, args))
+        self.pool.append(out)
+        return len(self.pool) - 1
+
+    def pick(self, test: Callable[[torch.Tensor], bool] = lambda t: True) -> int | None:
+        """A pool position, recent ones more often."""
+        good = [i for i, t in enumerate(self.pool) if test(t)]
+        return None if not good else good[-1 - min(int(self.rng.expovariate(0.5)), len(good) - 1)]
+
+    def step(self) -> None:
+        from pydynamo.lowering.testing.fuzz_steps import KINDS
+
+        names, weights = zip(*((k, w) for k, (_, w) in KINDS.items()), strict=True)
+        KINDS[self.rng.choices(names, weights)[0]][0](self)
+
+
+def make(seed: int) -> Graph:
+    """The random graph of `seed`."""
+    m = Maker(seed)
+    rng = m.rng
+    base = rng.choice(
+        [torch.float32, torch.float32, torch.float64, torch.float64, torch.float16, torch.bfloat16]
+    )
+    shape = m.shape()
+    for i in range(rng.randint(1, 3)):
+        s = shape if i == 0 or rng.random() < 0.6 else m.shape()
+        if rng.random() < 0.4 and s:
+            s = [n if rng.random() < 0.6 else 1 for n in s][rng.randint(0, len(s) - 1) :]
+        dt = base if rng.random() < 0.7 else rng.choice([*FLOATS, *INTS, torch.bool])
+        m.pool.append(m.layout(m.tensor(s, dt)))
+    inputs = list(m.pool)
+    for _ in range(rng.randint(2, 12)):
+        m.step()
+    made = list(range(len(inputs), len(m.pool)))
+    used = {a for _, _, args in m.steps for a in args}
+    outputs = [i for i in made if i not in used or rng.random() < 0.15] or [0]
+    options = Options(
+        interpret=True,
+        max_block=rng.choice([64, 256, 4096]),
+        persistent_limit=rng.choice([16, 64, 16384]),
+        split_rows=rng.choice([1, 16, 512]),
+        split_min=rng.choice([8, 64, 4096]),
+        inline_limit=rng.choice([2, 16, 64]),
+        share_limit=rng.choice([0, 3, 100]),
+    )
+    return Graph(seed, inputs, m.steps, outputs, options)
+
+
+# ---------------------------------------------------------------------- running
+def trace(graph: Graph, inputs: Sequence[torch.Tensor]) -> torch.fx.GraphModule:
+    """`graph` as functional core ATen with fake values."""
+    gm = private.make_fx(
+        graph, decomposition_table=decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True
+    )(*inputs)
+    return clean(gm)
+
+
+def compile_and_run(graph: Graph, inputs: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Compiled]:
+    done = compile_graph(trace(graph, inputs), torch.device("cpu"), graph.options)
+    return list(done.call(list(inputs))), done
+
+
+def to_double(ts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    return [t.double() if t.dtype.is_floating_point else t for t in ts]
+
+
+def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None, scale: float = 1.0) -> str:
+    """What is wrong with `got`, or an empty string."""
+    if (want.dtype, want.shape) != (got.dtype, got.shape):
+        return f"{want.dtype}{list(want.shape)} became {got.dtype}{list(got.shape)}"
+    if (
+        want.numel()
+        and _dense(want)
+        and any(n > 1 and p != q for n, p, q in zip(want.shape, want.stride(), got.stride(), strict=True))
+    ):
+        return f"strides {want.stride()} became {got.stride()}"
+    if not want.dtype.is_floating_point:
+        bad = want != got
+    else:
+        a, b = want.double(), got.double()
+        finite = torch.where(torch.isfinite(a), a.abs(), 0.0)
+        top = finite.max() if finite.numel() else torch.tensor(0.0)
+        allowed = TOLERANCE[want.dtype] * scale * torch.maximum(finite, top * 0.1)
+        if exact is not None and exact.dtype.is_floating_point and exact.shape == a.shape:
+            own = torch.nan_to_num((a - exact).abs(), 0.0, 0.0, 0.0)
+            allowed = allowed + 16 * (own.max() if own.numel() else 0.0)
+        bad = (a.isnan() != b.isnan()) | (~a.isnan() & (a != b) & ~((a - b).abs() <= allowed))
+    if not bool(bad.any()):
+        return ""
+    i = tuple(bad.nonzero()[0].tolist())
+    count = f"{int(bad.sum())} of {bad.numel()} differ"
+    return f"{count}, first at {list(i)}: {want[i].item()!r} became {got[i].item()!r}"
+
+
+def _dense(t: torch.Tensor) -> bool:
+    return private.is_dense(t)
+
+
+def check(seed: int) -> str:
+    """ "" if compiled equals eager, "noise", or what is wrong."""
+    graph = make(seed)
+    want = graph(*graph.inputs)
+    wide = [t.dtype for t in graph.inputs if t.dtype in (torch.float16, torch.bfloat16)]
+    try:
+        exact: list[Any] = graph(*to_double(graph.inputs)) if not wide else [None] * len(want)
+    except RuntimeError:
+        exact = [None] * len(want)
+    try:
+        got, _ = compile_and_run(graph, graph.inputs)
+    except Exception:
+        return f"{graph.describe()}\n{traceback.format_exc()}"
+    faults = [
+        f"output {i}: {d}"
+        for i, (a, b, e) in enumerate(zip(want, got, exact, strict=True))
+        if (d := difference(a, b, e))
+    ]
+    if not faults:
+        return ""
+    if any("became torch" in f or "strides" in f for f in faults) or not _inexact(graph):
+        return "\n".join([graph.describe(), *faults])
+    double = to_double(graph.inputs)
+    try:
+        again, _ = compile_and_run(graph, double)
+        if not any(difference(a, b, None) for a, b in zip(graph(*double), again, strict=True)):
+            return "noise"
+    except Exception as e:
+        faults.append(f"in float64: {type(e).__name__}: {e}")
+    return "\n".join([graph.describe(), *faults])
+
+
+def _inexact(graph: Graph) -> bool:
+    return any(t.dtype in FLOATS and t.dtype is not torch.float64 for t in graph.inputs) or any(
+        "to" in name or "mean" in name or "/" in name for name, _, _ in graph.steps
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run graphs and print the ones that differ; the exit status is 1 if any does."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--stop", type=int, default=20, help="stop after this many differences")
+    given = parser.parse_args(argv)
+    torch.set_num_threads(1)
+    warnings.filterwarnings("ignore")
+    bad = noise = 0
+    for seed in range(given.first, given.first + given.count):
+        verdict = check(seed)
+        noise += verdict == "noise"
+        if verdict and verdict != "noise":
+            bad += 1
+            print(verdict, flush=True)
+            if bad >= given.stop:
+                break
+        if (seed - given.first) % 500 == 499:
+            print(f"{seed - given.first + 1} graphs, {bad} differences, {noise} noise", flush=True)
+    print(f"done: {seed - given.first + 1} graphs, {bad} differences, {noise} noise")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
+
+__all__ = ["F", "Graph", "check", "difference", "main", "make"]
