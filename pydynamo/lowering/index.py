@@ -149,7 +149,8 @@ class Index:
             if k > 0 and d % k == 0:  # k * digit // d == digit // (d / k)
                 low = _digit_of_digit(atom, d0, m0, d // k, None)
                 return Index(_merge(_sum(whole, low)), carry)
-        return Index(_merge(_sum(whole, opaque_digit(rest, d, None))), carry)
+        lift = max(0, -(lo // d))  # Triton truncates: what is divided must not be negative
+        return Index(_merge(_sum(whole, opaque_digit(rest + lift * d, d, None))), carry - lift)
 
     def _mod(self, m: int) -> Index:
         lo, hi = self.bounds()
@@ -174,7 +175,7 @@ class Index:
             else:
                 if high < m:
                     return Index(_merge(parts))
-        return Index(opaque_digit(rest, 1, m))
+        return Index(opaque_digit(rest + max(0, -(lo // m)) * m, 1, m))
 
     # ------------------------------------------------------------------ text
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ ever needs it, one for the pointers that are not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ class DirectLauncher:
         self.src, self.options, self.device = src, options, device
         self.target = target_of(device)
         self.config: Config | None = None if options.mode == "max-autotune" else src.configs[0]
+        self.library: bool | None = None  # a matmul template: whether the library was faster
         self.variants: dict[tuple[bool, ...] | None, Any] = {}
 
     def __call__(self, *tensors: torch.Tensor) -> None:
@@ -66,14 +68,28 @@ class DirectLauncher:
             run = self._bind(config, aligned)
         except RuntimeError:  # too many resources for this device
             return float("inf")
+        stream = torch.cuda.current_stream(self.device).cuda_stream
+        return self._clock(lambda: run(stream, pointers))
+
+    def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
+        """Run the matmul template or the library's product, whichever was faster on the first call."""
+        if self.library is None:
+            if self.src.inplace:
+                self.library = True
+            else:
+                template()  # measures its configurations
+                self.library = self._clock(library) < self._clock(template)
+        return library() if self.library else template()
+
+    def _clock(self, run: Callable[[], Any]) -> float:
         stream = torch.cuda.current_stream(self.device)
-        run(stream.cuda_stream, pointers)
+        run()
         best = float("inf")
         for _ in range(3):
             start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             start.record(stream)
             for _ in range(5):
-                run(stream.cuda_stream, pointers)
+                run()
             end.record(stream)
             end.synchronize()
             best = min(best, start.elapsed_time(end))

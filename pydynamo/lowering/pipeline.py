@@ -10,15 +10,16 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering import templates
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.ir import Buffer, Extern, Op
 from pydynamo.lowering.kernel import Kernel
 from pydynamo.lowering.lower import Lowering
 from pydynamo.lowering.runtime import launcher
+from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
-from pydynamo.lowering.schedule import eliminate_dead, finish, schedule
 from pydynamo.lowering.triton_codegen import KernelSource, assemble
-from pydynamo.lowering.wrapper import KernelStep, generate
+from pydynamo.lowering.wrapper import KernelStep, MatmulStep, Step, generate
 
 log = logging.getLogger("pydynamo.lowering")
 
@@ -67,17 +68,23 @@ def lower_and_schedule(
     return low, ops, schedule(ops, options)
 
 
-def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) -> list[KernelStep | Extern]:
+def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) -> list[Step]:
     """Source of every group; stores that nobody outside of the group reads are left out."""
     readers: dict[str, int] = {}
     for step in steps:
         for n in step.reads:
             readers[n] = readers.get(n, 0) + 1
     returned = {r.name for r in low.results if hasattr(r, "name")}
-    out: list[KernelStep | Extern] = []
-    for step in steps:
+    out: list[Step] = []
+    products = _products(steps, options)
+    late: dict[int, Extern] = {}
+    for at, step in enumerate(steps):
         if isinstance(step, Extern):
-            out.append(step)
+            after = products.get(at)
+            if after is not None:
+                late[after] = step
+            else:
+                out.append(_alone(step, options))
             continue
         kernel = finish(step, options)
         needed = {
@@ -87,8 +94,33 @@ def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) ->
         }
         source = assemble(kernel, needed, options)
         made = [n for n in step.writes if n in source.params and n not in low.inputs and not _made(out, n)]
-        out.append(KernelStep(source, made))
+        plain = KernelStep(source, made)
+        product = late.get(at)
+        template = templates.fuse(product, step, needed, options) if product is not None else None
+        if product is not None and template is None:
+            out.append(_alone(product, options))
+        out.append(
+            MatmulStep(template, product, plain) if template is not None and product is not None else plain
+        )
     return out
+
+
+def _products(steps: list[Scheduled], options: Options) -> dict[int, int]:
+    """Matmuls that one pointwise group alone reads: position of the matmul -> position of the group."""
+    if options.mode != "max-autotune":
+        return {}
+    found: dict[int, int] = {}
+    for at, step in enumerate(steps):
+        if isinstance(step, Extern) and templates.product_of(step) is not None:
+            who = templates.readers(step, steps)
+            if len(who) == 1 and isinstance(steps[who[0]], Group) and who[0] not in found.values():
+                found[at] = who[0]
+    return found
+
+
+def _alone(step: Extern, options: Options) -> Step:
+    template = templates.alone(step, options) if options.mode == "max-autotune" else None
+    return step if template is None else MatmulStep(template, step, None)
 
 
 def _again(kernel: Kernel, name: str) -> bool:
@@ -96,10 +128,10 @@ def _again(kernel: Kernel, name: str) -> bool:
     return any(a.name == name and not a.store for a in kernel.accesses)
 
 
-def _made(steps: list[KernelStep | Extern], name: str) -> bool:
+def _made(steps: list[Step], name: str) -> bool:
     return any(
         (name in s.makes)
-        if isinstance(s, KernelStep)
+        if not isinstance(s, Extern)
         else any(b is not None and b.name == name for b in s.outs)
         for s in steps
     )
@@ -114,7 +146,12 @@ def compile_graph(
     t1 = time.perf_counter()
     steps = generate_kernels(low, scheduled, options)
     t2 = time.perf_counter()
-    kernels = [s.source for s in steps if isinstance(s, KernelStep)]
+    kernels: list[KernelSource] = []
+    for s in steps:
+        if not isinstance(s, Extern):
+            kernels.append(s.source)
+        if isinstance(s, MatmulStep) and s.pointwise is not None:
+            kernels.append(s.pointwise.source)
     launchers = [launcher(k, options, device) for k in kernels]
     wrapper, call = generate(
         low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers

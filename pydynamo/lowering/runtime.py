@@ -66,19 +66,24 @@ def load(src: KernelSource, interpret: bool) -> Any:
 
 
 # ---------------------------------------------------------------------- interpreted
-def interpreted(src: KernelSource, options: Options) -> Launcher:
-    """A launcher that runs `src` on CPU tensors."""
-    from pydynamo.lowering.testing import interpreter
+class Interpreted:
+    """Runs a kernel on CPU tensors."""
 
-    interpreter.install()
-    fn = load(src, True)
-    config = src.configs[0]
-    grid, consts = src.grid(config), src.constexprs(config)
+    def __init__(self, src: KernelSource) -> None:
+        from pydynamo.lowering.testing import interpreter
 
-    def launch(*tensors: torch.Tensor) -> None:
-        interpreter.run(fn, grid, tensors, consts, races=not src.atomics)
+        interpreter.install()
+        self.run, self.races = interpreter.run, not src.atomics
+        self.fn, config = load(src, True), src.configs[0]
+        self.grid, self.consts = src.grid(config), src.constexprs(config)
 
-    return launch
+    def __call__(self, *tensors: torch.Tensor) -> None:
+        self.run(self.fn, self.grid, tensors, self.consts, self.races)
+
+    def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
+        """Between a matmul template and the library: here always the template, which is what wants
+        testing."""
+        return template()
 
 
 # ---------------------------------------------------------------------- compiled
@@ -139,7 +144,7 @@ def launcher(src: KernelSource, options: Options, device: torch.device) -> Launc
                 'model to "cuda", use another backend, or pass options={"interpret": True} '
                 "(environment: PYDYNAMO_TRITON_INTERPRET=1) to run slowly, for testing"
             )
-        return interpreted(src, options)
+        return Interpreted(src)
     from pydynamo.lowering.launch import DirectLauncher
 
     return DirectLauncher(src, options, device)

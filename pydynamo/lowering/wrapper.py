@@ -20,7 +20,22 @@ class KernelStep:
     makes: list[str]
 
 
-Step = KernelStep | Extern
+@dataclasses.dataclass
+class MatmulStep:
+    """A product with its epilogue: as one template, or as the library's product and a pointwise kernel."""
+
+    source: KernelSource  # the template
+    product: Extern
+    pointwise: KernelStep | None
+
+    @property
+    def makes(self) -> list[str]:
+        if self.pointwise is not None:
+            return self.pointwise.makes
+        return [b.name for b in self.product.outs if b is not None]
+
+
+Step = KernelStep | MatmulStep | Extern
 
 
 class Namer:
@@ -100,11 +115,16 @@ def generate(
             lines.append(f"    {n} = _fit({n}, {b.shape}, {b.stride})")
     number = 0
     for at, step in enumerate(steps):
-        if isinstance(step, KernelStep):
+        if isinstance(step, (KernelStep, MatmulStep)):
             for n in step.makes:
                 b = roots[n]
                 lines.append(f"    {n} = _empty({b.shape}, {b.stride}, dtype={b.dtype}, device=_device)")
-            lines.append(f"    _k{number}({', '.join(step.source.params)})")
+            run = f"_k{number}({', '.join(step.source.params)})"
+            if isinstance(step, MatmulStep):
+                lines += _either(step, run, number, namer)
+                number += step.pointwise is not None
+            else:
+                lines.append(f"    {run}")
             number += 1
         else:
             lines += ["    " + line for line in _extern(step, namer)]
@@ -130,6 +150,30 @@ def generate(
     return source, namespace["call"]
 
 
+def _either(step: MatmulStep, template: str, number: int, namer: Namer) -> list[str]:
+    """Source that lets the template's launcher choose between itself and the library."""
+    plain = ["    " + line for line in _extern(step.product, namer)]
+    (out,) = step.product.outs
+    if step.pointwise is not None:
+        plain.append(f"    _k{number + 1}({', '.join(step.pointwise.source.params)})")
+        names = ""
+    else:
+        assert out is not None
+        plain.append(f"    return {out.name}")
+        names = "_product = "
+    name = f"_library{number}"
+    return [
+        f"    def {name}():",
+        *("    " + line for line in plain),
+        f"    {names}_k{number}.choose(lambda: {template}, {name})",
+        *(
+            [f"    {out.name} = {out.name} if _product is None else _product"]
+            if names and out is not None
+            else []
+        ),
+    ]
+
+
 def _extern(step: Extern, namer: Namer) -> list[str]:
     fn = namer.constant(step.target, "op")
     args = ", ".join(
@@ -153,7 +197,14 @@ def _last_uses(steps: Sequence[Step], results: Sequence[Any]) -> dict[str, int]:
     """Step after which each storage that is not returned can be dropped."""
     last: dict[str, int] = {}
     for i, step in enumerate(steps):
-        names = step.source.params if isinstance(step, KernelStep) else [*step.reads, *step.writes]
+        if isinstance(step, KernelStep):
+            names = step.source.params
+        elif isinstance(step, MatmulStep):
+            names = [*step.source.params, *step.product.reads, *step.makes]
+            if step.pointwise is not None:
+                names += [n for n in step.pointwise.source.params if n not in step.product.writes]
+        else:
+            names = [*step.reads, *step.writes]
         for n in names:
             last[n] = i
     for r in results:

@@ -207,7 +207,7 @@ class Lowering:
                 or src.dtype not in TL
                 or dst.dtype not in TL
                 or 0 in dst.shape
-                or not _injective(dst)
+                or not injective(dst.shape, dst.stride)
             ):
                 self.ops.append(
                     Extern(
@@ -377,7 +377,8 @@ class Lowering:
         results: list[Any] = []
         for t in val if many else (val,):
             if isinstance(t, torch.Tensor) and t.layout is torch.strided:
-                b = self.buffer(t.shape, t.dtype, t.stride(), t.device)
+                stride = t.stride() if injective(t.shape, t.stride()) else None  # windows get a copy
+                b = self.buffer(t.shape, t.dtype, stride, t.device)
                 outs.append(b)
                 results.append(b)
             else:
@@ -425,10 +426,10 @@ def _restrided(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int]) -> 
     return torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device).copy_(t)
 
 
-def _injective(b: Buffer) -> bool:
+def injective(shape: Sequence[int], stride: Sequence[int]) -> bool:
     """True if no two elements share an address."""
     span = 1
-    for st, n in sorted((st, n) for st, n in zip(b.stride, b.shape, strict=True) if n > 1):
+    for st, n in sorted((st, n) for st, n in zip(stride, shape, strict=True) if n > 1):
         if st < span:
             return False
         span = st * (n - 1) + span

@@ -192,3 +192,14 @@ def roll(low: Lowering, node: Any, x: Any, shifts: Any, dims: Any = ()) -> Any:
             (e + (-move[i] % x.shape[i])) % x.shape[i] if move.get(i) else e for i, e in enumerate(idx)
         ],
     )
+
+
+@handles(aten.unfold)
+def unfold(low: Lowering, node: Any, x: Any, dim: int, size: int, step: int) -> Any:
+    if not x.shape:
+        return NotImplemented
+    d, shape = dim % len(x.shape), tuple(node.meta["val"].shape)
+    if isinstance(x, Buffer):
+        stride = [s * step if i == d else s for i, s in enumerate(x.stride)]
+        return x.view(shape, [*stride, x.stride[d]])
+    return moved(x, shape, lambda idx: [e * step + idx[-1] if i == d else e for i, e in enumerate(idx[:-1])])

@@ -69,7 +69,6 @@ UNARY: dict[str, Callable[..., Any]] = {
     "softplus": F.softplus,
     "elu": F.elu,
     "hardswish": F.hardswish,
-    "logsigmoid": F.logsigmoid,
     "leaky_relu": F.leaky_relu,
 }
 BINARY: dict[str, Callable[..., Any]] = {
