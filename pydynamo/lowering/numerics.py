@@ -141,7 +141,6 @@ OPS: dict[str, dict[str, str]] = {
     "bitwise_and": {"i": "{0} & {1}", "b": "{0} & {1}"},
     "bitwise_or": {"i": "{0} | {1}", "b": "{0} | {1}"},
     "bitwise_xor": {"i": "{0} ^ {1}", "b": "{0} ^ {1}"},
-    "bitwise_not": {"i": "(~{0}).to({T})", "b": "{0} == 0"},
     "eq": _compare("=="),
     "ne": _compare("!="),
     "lt": _compare("<"),

@@ -137,6 +137,17 @@ def _made(steps: list[Step], name: str) -> bool:
     )
 
 
+def sources(steps: list[Step]) -> list[KernelSource]:
+    """Every kernel of the steps, in the order in which the wrapper numbers them."""
+    kernels: list[KernelSource] = []
+    for s in steps:
+        if not isinstance(s, Extern):
+            kernels.append(s.source)
+        if isinstance(s, MatmulStep) and s.pointwise is not None:
+            kernels.append(s.pointwise.source)
+    return kernels
+
+
 def compile_graph(
     gm: torch.fx.GraphModule, device: torch.device, options: Options, backward: bool = False
 ) -> Compiled:
@@ -146,12 +157,7 @@ def compile_graph(
     t1 = time.perf_counter()
     steps = generate_kernels(low, scheduled, options)
     t2 = time.perf_counter()
-    kernels: list[KernelSource] = []
-    for s in steps:
-        if not isinstance(s, Extern):
-            kernels.append(s.source)
-        if isinstance(s, MatmulStep) and s.pointwise is not None:
-            kernels.append(s.pointwise.source)
+    kernels = sources(steps)
     launchers = [launcher(k, options, device) for k in kernels]
     wrapper, call = generate(
         low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers

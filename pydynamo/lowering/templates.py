@@ -171,10 +171,10 @@ def tiles(m: int, n: int, k: int, options: Options) -> list[Config]:
     if options.interpret:
         return [TileConfig(32, 32, 4, 2, 32, 2)]
     wide = [
-        TileConfig(128, 256, 8, 3, 64, 8),
-        TileConfig(128, 128, 8, 4, 64, 8),
-        TileConfig(64, 256, 8, 3, 64, 8),
-        TileConfig(64, 128, 4, 4, 64, 8),
+        TileConfig(128, 128, 8, 4),
+        TileConfig(64, 256, 8, 3),
+        TileConfig(64, 128, 4, 4),
+        TileConfig(128, 256, 8, 3),
     ]
     enough = [c for c in wide if -(-m // c.xb) * -(-n // c.rb) >= PROGRAMS]
     return [*enough, *(c for c in wide if c not in enough)]

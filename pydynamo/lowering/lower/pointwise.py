@@ -152,7 +152,15 @@ for _n in (
     _unary(_n, _n, KIND.INT_TO_FLOAT)
 for _n in ("neg", "abs", "floor", "ceil", "trunc", "round", "relu", "sign"):
     _unary(_n, _n, KIND.DEFAULT)
-_unary("bitwise_not", "bitwise_not", KIND.DEFAULT)
+
+
+def _invert(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    if dt is torch.bool:
+        return k.op("logical_not", dt, vs[0])
+    return k.op("bitwise_xor", dt, vs[0], k.constant(-1, dt))
+
+
+_unary("bitwise_not", "", KIND.DEFAULT, _invert)
 
 
 def _reciprocal(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:

@@ -16,11 +16,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from pydynamo.errors import PydynamoError
+from pydynamo.lowering.config import Options
 from pydynamo.lowering.triton_codegen import KernelSource
 
 CAPABILITY = 90
@@ -33,8 +36,8 @@ class Report:
     key: str
     mode: str
     registers: int
-    stack: int
-    local: int
+    stack: int  # also the scratch of full-range sine and cosine, which is no spill
+    spilled: int  # bytes of registers that went to memory
     shared: int
     loads: int  # global load instructions
     wide_loads: int  # of them, 128 bits
@@ -42,10 +45,6 @@ class Report:
     wide_stores: int
     tensor_core: int  # HGMMA, HMMA and their like
     error: str = ""
-
-    @property
-    def spills(self) -> bool:
-        return self.stack > 0 or self.local > 0
 
 
 def inspect(src: KernelSource, capability: int = CAPABILITY) -> Report:
@@ -69,7 +68,7 @@ def read(compiled: Any, key: str, mode: str) -> Report:
         mode,
         usage.get("REG", 0),
         usage.get("STACK", 0),
-        usage.get("LOCAL", 0),
+        spilled_bytes(compiled.asm["ptx"]) if usage.get("STACK", 0) else 0,
         usage.get("SHARED", 0),
         len(loads),
         sum(".128" in x for x in loads),
@@ -79,16 +78,60 @@ def read(compiled: Any, key: str, mode: str) -> Report:
     )
 
 
-def resources(cubin: bytes) -> dict[str, int]:
-    """Resource usage of a cubin as the CUDA binary utilities report it."""
+def spilled_bytes(ptx: str) -> int:
+    """Bytes of spill stores and loads, as the assembler reports them."""
+    with tempfile.TemporaryDirectory() as d:
+        path = Path(d) / "kernel.ptx"
+        path.write_text(ptx)
+        arch = re.search(r"\.target (sm_\w+)", ptx)
+        done = subprocess.run(
+            [
+                str(_tool("ptxas")),
+                "-v",
+                f"--gpu-name={arch[1] if arch else 'sm_90a'}",
+                str(path),
+                "-o",
+                os.devnull,
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    return sum(int(n) for n in re.findall(r"(\d+) bytes spill", done.stderr))
+
+
+def _tool(name: str) -> Path:
     import triton
 
-    tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
+    return Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / name
+
+
+def kernels_of(
+    fn: Callable[..., Any], *args: torch.Tensor, options: Options | None = None
+) -> list[KernelSource]:
+    """Kernel sources of a functional `fn`, without running it: only shapes and dtypes of `args` matter."""
+    from pydynamo.lowering import pipeline
+    from pydynamo.lowering import torch_private as private
+    from pydynamo.lowering.capture import clean, decompositions
+    from pydynamo.lowering.randoms import replace_dropout
+
+    opts = options or Options()
+    gm = private.make_fx(fn, decomposition_table=decompositions(), tracing_mode="fake")(*args)
+    replace_dropout(gm)
+    low, _, steps = pipeline.lower_and_schedule(clean(gm), pipeline.device_of(gm), opts)
+    return pipeline.sources(pipeline.generate_kernels(low, steps, opts))
+
+
+def resources(cubin: bytes) -> dict[str, int]:
+    """Resource usage of a cubin as the CUDA binary utilities report it."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
         f.write(cubin)
         f.flush()
         done = subprocess.run(
-            [str(tool), "--dump-resource-usage", f.name], capture_output=True, text=True, check=True
+            [str(_tool("cuobjdump")), "--dump-resource-usage", f.name],
+            capture_output=True,
+            text=True,
+            check=True,
         )
     return {k: int(v) for k, v in re.findall(r"\b(REG|STACK|SHARED|LOCAL):(\d+)", done.stdout)}
 

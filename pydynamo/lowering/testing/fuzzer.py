@@ -195,7 +195,15 @@ def trace(graph: Graph, inputs: Sequence[torch.Tensor]) -> torch.fx.GraphModule:
 
 def compile_and_run(graph: Graph, inputs: Sequence[torch.Tensor]) -> tuple[list[torch.Tensor], Compiled]:
     done = compile_graph(trace(graph, inputs), torch.device("cpu"), graph.options)
-    return list(done.call(list(inputs))), done
+    got = list(done.call(list(inputs)))
+    (output,) = (n for n in done.graph.graph.nodes if n.op == "output")
+    for i, (node, t) in enumerate(zip(output.args[0], got, strict=True)):
+        want = node.meta["val"].stride()
+        if private.is_dense(node.meta["val"]) and any(
+            n > 1 and p != q for n, p, q in zip(t.shape, want, t.stride(), strict=True)
+        ):
+            raise AssertionError(f"output {i}: strides {want} became {t.stride()}")
+    return got, done
 
 
 def to_double(ts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -206,19 +214,13 @@ def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None
     """What is wrong with `got`, or an empty string."""
     if (want.dtype, want.shape) != (got.dtype, got.shape):
         return f"{want.dtype}{list(want.shape)} became {got.dtype}{list(got.shape)}"
-    if (
-        want.numel()
-        and _dense(want)
-        and any(n > 1 and p != q for n, p, q in zip(want.shape, want.stride(), got.stride(), strict=True))
-    ):
-        return f"strides {want.stride()} became {got.stride()}"
     if not want.dtype.is_floating_point:
         bad = want != got
     else:
         a, b = want.double(), got.double()
         finite = torch.where(torch.isfinite(a), a.abs(), 0.0)
         top = finite.max() if finite.numel() else torch.tensor(0.0)
-        allowed = TOLERANCE[want.dtype] * scale * torch.maximum(finite, top * 0.1)
+        allowed = TOLERANCE[want.dtype] * scale * torch.clamp(torch.maximum(finite, top * 0.1), min=1e-2)
         if exact is not None and exact.dtype.is_floating_point and exact.shape == a.shape:
             own = torch.nan_to_num((a - exact).abs(), 0.0, 0.0, 0.0)
             allowed = allowed + 16 * (own.max() if own.numel() else 0.0)
@@ -228,10 +230,6 @@ def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None
     i = tuple(bad.nonzero()[0].tolist())
     count = f"{int(bad.sum())} of {bad.numel()} differ"
     return f"{count}, first at {list(i)}: {want[i].item()!r} became {got[i].item()!r}"
-
-
-def _dense(t: torch.Tensor) -> bool:
-    return private.is_dense(t)
 
 
 def check(seed: int) -> str:
@@ -254,8 +252,10 @@ def check(seed: int) -> str:
     ]
     if not faults:
         return ""
-    if any("became torch" in f or "strides" in f for f in faults) or not _inexact(graph):
+    if any("became torch" in f for f in faults):
         return "\n".join([graph.describe(), *faults])
+    if _tips_over(graph):
+        return "noise"
     double = to_double(graph.inputs)
     try:
         again, _ = compile_and_run(graph, double)
@@ -266,10 +266,20 @@ def check(seed: int) -> str:
     return "\n".join([graph.describe(), *faults])
 
 
-def _inexact(graph: Graph) -> bool:
-    return any(t.dtype in FLOATS and t.dtype is not torch.float64 for t in graph.inputs) or any(
-        "to" in name or "mean" in name or "/" in name for name, _, _ in graph.steps
-    )
+def _tips_over(graph: Graph) -> bool:
+    """True if changes of an ulp or so in the inputs change eager's own results beyond the tolerance."""
+    base = graph(*to_double(graph.inputs))
+    g = torch.Generator().manual_seed(1)
+    for _ in range(3):
+        moved = [
+            t * (1 + 1e-14 * torch.randn(t.shape, generator=g, dtype=torch.float64))
+            if t.is_floating_point()
+            else t
+            for t in to_double(graph.inputs)
+        ]
+        if any(difference(a, b, None) for a, b in zip(base, graph(*moved), strict=True)):
+            return True
+    return False
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,77 @@
+"""Kernels compiled for sm_90 on a machine without a GPU: no spills, 128-bit accesses, tensor cores."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from pydynamo.lowering.config import Options
+from pydynamo.lowering.testing.aot import inspect_elsewhere, kernels_of
+
+BF, F32 = torch.bfloat16, torch.float32
+
+
+def E(*shape, dt=BF):
+    return torch.empty(shape, dtype=dt)
+
+
+def rms(x, r, w):
+    h = (x + r).float()
+    return (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(BF) * w, x + r
+
+
+WIDE = {
+    "gelu_residual": (
+        lambda x, w, b, r: F.gelu(x * w + b) + r,
+        [E(512, 8192), E(8192), E(8192), E(512, 8192)],
+    ),
+    "add_f32": (lambda x, y: x + y, [E(512, 512, dt=F32), E(512, 512, dt=F32)]),
+    "transpose_add": (lambda x, y: x.t() + y, [E(512, 512, dt=F32), E(512, 512, dt=F32)]),
+    "softmax": (lambda x: x.softmax(1), [E(1024, 4096)]),
+    "softmax_looped": (lambda x: x.softmax(1), [E(1024, 131072)]),
+    "rms_norm_residual": (rms, [E(1024, 4096), E(1024, 4096), E(4096)]),
+    "layer_norm": (lambda x, w, b: F.layer_norm(x, (4096,), w, b), [E(1024, 4096), E(4096), E(4096)]),
+    "swiglu": (lambda g, u: F.silu(g) * u, [E(512, 14336), E(512, 14336)]),
+    "column_sum": (lambda x: x.sum(0), [E(16384, 8192)]),
+    "cross_entropy": (lambda x: x.float().log_softmax(1), [E(512, 50304)]),
+    "cat": (lambda x, y: torch.cat([x, y], 1) * 2, [E(64, 1024), E(64, 512)]),
+}
+
+
+@pytest.fixture(scope="module")
+def reports():
+    kernels = {name: kernels_of(fn, *args) for name, (fn, args) in WIDE.items()}
+    product = kernels_of(
+        lambda x, w, b: F.gelu(F.linear(x, w, b)),
+        E(8192, 4096),
+        E(16384, 4096),
+        E(16384),
+        options=Options(mode="max-autotune"),
+    )
+    kernels["matmul"] = [k for k in product if k.mode == "matmul"]
+    kernels["checked_index"] = kernels_of(
+        lambda w, i: F.embedding(i, w), E(1000, 64), torch.zeros(99, dtype=torch.int64)
+    )
+    kernels["scan"] = kernels_of(lambda x: x.cumsum(1), E(16, 1000, dt=F32))
+    kernels["arg"] = kernels_of(lambda x: (x.argmax(1), x.var(1)), E(16, 40000, dt=F32))
+    by_key = {r.key: r for r in inspect_elsewhere([k for ks in kernels.values() for k in ks])}
+    return {name: [by_key[k.key] for k in ks] for name, ks in kernels.items()}
+
+
+def test_every_kernel_compiles_and_none_spills(reports):
+    for name, rs in reports.items():
+        assert rs, name
+        for r in rs:
+            assert not r.error, f"{name}: {r.error}"
+            assert r.spilled == 0, f"{name}: {r}"
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_accesses_of_rows_and_elements_are_128_bits_wide(reports, name):
+    for r in reports[name]:
+        assert r.wide_loads == r.loads > 0, r
+    assert sum(r.wide_stores for r in reports[name]) > 0 or name == "column_sum"
+
+
+def test_the_matmul_template_uses_tensor_cores(reports):
+    (r,) = reports["matmul"]
+    assert r.tensor_core > 0 and r.spilled == 0 and r.wide_stores > 0
