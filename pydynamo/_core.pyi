@@ -245,8 +245,9 @@ class GuardBuilder:
         dead."""
 
     # --- from a value to another
-    def attr(self, node: int, name: str, source: str | None = None) -> int:
-        """`getattr(value, name)`: may run user code (properties, `__getattr__`)."""
+    def attr(self, node: int, name: str, source: str | None = None, *, cls: type | None = None) -> int:
+        """`getattr(value, name)`: may run user code (properties, `__getattr__`). Faster where the value is expected to be
+        an instance of `cls`."""
 
     def dict_attr(self, node: int, name: str, source: str | None = None) -> int:
         """`value.__dict__[name]`, never running user code: fast."""

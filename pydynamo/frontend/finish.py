@@ -93,6 +93,8 @@ def _with_draft(root: RootTranslator, emit: Callable[[PyCodegen], None]) -> None
     """Run ``emit`` as a draft, compile the graph with the outputs it asked for, then run it for real."""
     draft = PyCodegen(root.code, root.effects)
     emit(draft)
+    for entry in root.graph.inputs:
+        draft.load_source(entry.source)
     plan = draft.plan
     call = _compile_graph(root, plan)
     cg = PyCodegen(root.code, root.effects, plan)

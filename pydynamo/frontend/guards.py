@@ -106,7 +106,7 @@ _FETCHES: dict[str, Fetch] = {
     "cell": lambda w, n, s: w.cell(w.builder.function(), w.freevars.index(s.key)),
     "deref": lambda w, n, s: w.builder.closure(s.key),
     "const": lambda w, n, s: w.builder.constant(s.key, s.name),
-    "attr": lambda w, n, s: w.builder.attr(n, s.key),
+    "attr": lambda w, n, s: w.builder.attr(n, s.key, cls=w.types.get(s.base)),
     "item": lambda w, n, s: w.builder.subscript(n, s.key),
     "type": lambda w, n, s: w.builder.type_of(n),
     "dictattr": lambda w, n, s: w.builder.dict_attr(n, s.key),

@@ -1,7 +1,7 @@
 //! The builder of guard programs that Python talks to.
 use super::check::{Check, ShapeCheck, SymbolSource};
 use super::constant::{Constant, Held, short_repr};
-use super::fetch::{Fetch, FetchKey};
+use super::fetch::{Fetch, FetchKey, PlainClass};
 use super::program::{GuardProgram, NO_PARENT, Op, Program};
 use super::shape_expr::ShapeExpr;
 use super::tensor::{TensorCheck, TensorOptions};
@@ -269,10 +269,21 @@ impl GuardBuilder {
         self.node(value.py(), None, Fetch::Constant(Held::new(value)?), Some(source))
     }
 
-    #[pyo3(signature = (node, name, source=None))]
-    fn attr(&mut self, py: Python<'_>, node: usize, name: &str, source: Option<String>) -> PyResult<usize> {
-        let name = PyString::intern(py, name).into_any().unbind();
-        self.node(py, Some(node), Fetch::Attr(name), source)
+    #[pyo3(signature = (node, name, source=None, *, cls=None))]
+    fn attr(
+        &mut self,
+        py: Python<'_>,
+        node: usize,
+        name: &str,
+        source: Option<String>,
+        cls: Option<&Bound<'_, PyType>>,
+    ) -> PyResult<usize> {
+        let name = PyString::intern(py, name).into_any();
+        let fetch = match cls.and_then(|class| PlainClass::new(class, &name)) {
+            Some(plain) => Fetch::PlainAttr(name.unbind(), plain),
+            None => Fetch::Attr(name.unbind()),
+        };
+        self.node(py, Some(node), fetch, source)
     }
 
     #[pyo3(signature = (node, name, source=None))]

@@ -348,6 +348,8 @@ unsafe fn marks_allowed(py: Python<'_>, tensor: *mut PyObject, allowed: &Py<PyAn
     }
 }
 
+const SMALL_TABLE: usize = 256;
+
 fn all_different(registers: &Registers, members: &[Register]) -> bool {
     const QUADRATIC_LIMIT: usize = 16;
     if members.len() <= QUADRATIC_LIMIT {
@@ -355,7 +357,26 @@ fn all_different(registers: &Registers, members: &[Register]) -> bool {
             members[index + 1..].iter().all(|second| registers.get(*first) != registers.get(*second))
         });
     }
-    let mut pointers: Vec<_> = members.iter().map(|register| registers.get(*register)).collect();
-    pointers.sort_unstable();
-    pointers.windows(2).all(|pair| pair[0] != pair[1])
+    // A table at most half full, with linear probing; objects are aligned to 16 bytes, and 0 marks a free place.
+    let mask = (members.len() * 2).next_power_of_two() - 1;
+    let mut small = [0; SMALL_TABLE];
+    let mut large = Vec::new();
+    let table = if mask < SMALL_TABLE {
+        &mut small[..]
+    } else {
+        large.resize(mask + 1, 0);
+        &mut large[..]
+    };
+    members.iter().all(|register| {
+        let pointer = registers.get(*register) as usize;
+        let mut place = (pointer >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20 & mask;
+        while table[place] != 0 {
+            if table[place] == pointer {
+                return false;
+            }
+            place = (place + 1) & mask;
+        }
+        table[place] = pointer;
+        true
+    })
 }

@@ -3,6 +3,7 @@ use super::constant::Held;
 use crate::shim;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
+use pyo3::types::PyType;
 use std::ptr;
 
 /// One way to a value; the parent is the register it starts from.
@@ -12,6 +13,8 @@ pub(crate) enum Fetch {
     Function,
     Constant(Held),
     Attr(Py<PyAny>),
+    /// The same of an instance of a class that was seen to leave such a look-up to the instance's dict.
+    PlainAttr(Py<PyAny>, PlainClass),
     DictAttr(Py<PyAny>),
     InstanceDict,
     Item(Py<PyAny>),
@@ -54,11 +57,25 @@ impl Fetch {
                 Self::Function => taken(function),
                 Self::Constant(held) => held.get(py).map_or(ptr::null_mut(), Bound::into_ptr),
                 Self::Attr(name) => or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr())),
+                Self::PlainAttr(name, class) => {
+                    let found = if class.is_still_class_of(parent) {
+                        dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr())
+                    } else {
+                        ptr::null_mut()
+                    };
+                    if found.is_null() {
+                        or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr()))
+                    } else {
+                        found
+                    }
+                }
                 Self::DictAttr(name) => dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr()),
                 Self::InstanceDict => taken(shim::pydynamo_instance_dict(parent)),
                 Self::Item(key) => dict_item(parent, key.as_ptr()),
                 Self::DictKey(index) => dict_key(parent, *index),
                 Self::Index(index) => sequence_item(parent, *index),
+                // A dict's own look-up: `defaultdict` would make the missing item.
+                Self::Subscript(key) if has_dict_subscript(parent) => dict_item(parent, key.as_ptr()),
                 Self::Subscript(key) => or_cleared(ffi::PyObject_GetItem(parent, key.as_ptr())),
                 Self::TypeOf => taken(ffi::Py_TYPE(parent).cast()),
                 Self::ClassAttr(name) => class_attribute(parent, name.as_ptr()),
@@ -120,7 +137,7 @@ impl Fetch {
             Self::Closure(index) => format!("closure[{index}]"),
             Self::Function => "function".into(),
             Self::Constant(held) => held.describe(py),
-            Self::Attr(name) | Self::DictAttr(name) | Self::ClassAttr(name) => {
+            Self::Attr(name) | Self::PlainAttr(name, _) | Self::DictAttr(name) | Self::ClassAttr(name) => {
                 format!("{parent}.{}", text(name))
             }
             Self::InstanceDict => format!("{parent}.__dict__"),
@@ -152,9 +169,11 @@ impl Fetch {
             }
         };
         let detail = match self {
-            Self::Global(name) | Self::Attr(name) | Self::DictAttr(name) | Self::ClassAttr(name) => {
-                FetchDetail::Text(text(name))
-            }
+            Self::Global(name)
+            | Self::Attr(name)
+            | Self::PlainAttr(name, _)
+            | Self::DictAttr(name)
+            | Self::ClassAttr(name) => FetchDetail::Text(text(name)),
             Self::Item(key) | Self::Subscript(key) => item(key),
             Self::Closure(index) | Self::DictKey(index) | Self::Index(index) | Self::CellOf(index) => {
                 FetchDetail::Pointer(*index)
@@ -175,6 +194,53 @@ impl Fetch {
             | Self::CellContents => FetchDetail::Nothing,
         };
         (std::mem::discriminant(self), detail)
+    }
+}
+
+/// A class whose instances give an attribute from their own dict first: it has the default `__getattribute__`, and no
+/// data descriptor under the attribute's name.
+#[derive(Clone, Copy)]
+pub(crate) struct PlainClass {
+    class: *const ffi::PyTypeObject,
+    /// CPython gives every version of every class another tag, so that neither a change nor a new class at the same
+    /// address goes unseen.
+    version: u32,
+}
+
+// SAFETY: the pointer is compared, never followed.
+unsafe impl Send for PlainClass {}
+// SAFETY: as above.
+unsafe impl Sync for PlainClass {}
+
+impl PlainClass {
+    /// None if an attribute of that name may come from elsewhere.
+    pub(crate) fn new(class: &Bound<'_, PyType>, name: &Bound<'_, PyAny>) -> Option<Self> {
+        let ty = class.as_type_ptr();
+        // SAFETY (whole block): live types and an interned name; results of the look-ups are borrowed and only read. The
+        // look-ups also give the class its version tag.
+        unsafe {
+            let getter = pyo3::intern!(class.py(), "__getattribute__").as_ptr();
+            let default = shim::type_lookup(&raw mut ffi::PyBaseObject_Type, getter);
+            if shim::type_lookup(ty, getter) != default {
+                return None;
+            }
+            let shadowing = shim::type_lookup(ty, name.as_ptr());
+            if !shadowing.is_null() && (*ffi::Py_TYPE(shadowing)).tp_descr_set.is_some() {
+                return None;
+            }
+            let version = (*ty).tp_version_tag;
+            (version != 0).then_some(Self { class: ty, version })
+        }
+    }
+
+    /// # Safety
+    /// `object` must be alive and the GIL held.
+    unsafe fn is_still_class_of(self, object: *mut PyObject) -> bool {
+        // SAFETY: the type of a live object is alive.
+        unsafe {
+            let ty = ffi::Py_TYPE(object);
+            ty.cast_const() == self.class && (*ty).tp_version_tag == self.version
+        }
     }
 }
 
@@ -216,6 +282,21 @@ unsafe fn dict_item(dict: *mut PyObject, key: *mut PyObject) -> *mut PyObject {
         }
         let found = ffi::PyDict_GetItemWithError(dict, key);
         if found.is_null() { or_cleared(found) } else { taken(found) }
+    }
+}
+
+/// Whether `object[key]` is a dict's own look-up, `__missing__` aside.
+///
+/// # Safety
+/// `object` must be alive and the GIL held.
+unsafe fn has_dict_subscript(object: *mut PyObject) -> bool {
+    // SAFETY: types of a live object and of the dict type, whose tables of functions are NULL or live as long as they do.
+    unsafe {
+        let subscript = |ty: *mut ffi::PyTypeObject| {
+            (*ty).tp_as_mapping.as_ref().and_then(|methods| methods.mp_subscript).map(|f| f as usize)
+        };
+        ffi::PyDict_Check(object) != 0
+            && subscript(ffi::Py_TYPE(object)) == subscript(&raw mut ffi::PyDict_Type)
     }
 }
 
