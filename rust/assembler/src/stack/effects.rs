@@ -331,7 +331,7 @@ const SINCE_312: &[(Op, Effect)] = &[
     (Op::LOAD_ATTR, special(1, 1).extra(PushIfOdd)),
 ];
 const SINCE_313: &[(Op, Effect)] = &[
-    (Op::END_FOR, special(1, 0)),
+    (Op::END_FOR, special(1, 0).needing(2, 0)),
     (Op::MAKE_FUNCTION, special(1, 1)),
     (Op::DICT_MERGE, special(1, 0).needing(4, 1)),
 ];
@@ -340,6 +340,7 @@ const SINCE_314: &[(Op, Effect)] =
 const SINCE_315: &[(Op, Effect)] = &[
     (Op::GET_ITER, special(1, 2)),
     (Op::FOR_ITER, special(0, 1).needing(2, 0)),
+    (Op::END_FOR, special(1, 0).needing(3, 0)),
     (Op::POP_ITER, special(2, 0)),
     (Op::SEND, special(1, 1).needing(3, 0)),
     (Op::END_SEND, special(3, 1)),
