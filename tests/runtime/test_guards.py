@@ -20,9 +20,7 @@ def one(x: Any) -> Any:
     return x, limit
 
 
-def program(
-    function: FunctionType, add: Callable[[GuardBuilder, int], object], name: str = "x"
-) -> GuardProgram:
+def program(function: FunctionType, add: Callable[[GuardBuilder, int], object], name: str = "x") -> GuardProgram:
     builder = GuardBuilder(function.__code__)
     add(builder, builder.local(name))
     return builder.build()
@@ -262,9 +260,7 @@ CASES: list[tuple[str, Callable[[GuardBuilder, int], object], list[Any], list[An
 ]
 
 
-@pytest.mark.parametrize(
-    ("add", "good", "bad"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
+@pytest.mark.parametrize(("add", "good", "bad"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_condition(add: Callable[[GuardBuilder, int], object], good: list[Any], bad: list[Any]) -> None:
     if add is CASES[[case[0] for case in CASES].index("method_self")][1]:
         good = []

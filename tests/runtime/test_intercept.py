@@ -121,9 +121,7 @@ def test_wide_signatures_are_carried_over() -> None:
     space: dict[str, Any] = {}
     exec(text.format("wide", params, keywords, "more = 0"), space)
     exec(
-        text.format(
-            "wider", params, keywords, " = ".join([*(f"local{i}" for i in range(40)), "more = (p0, p89)"])
-        ),
+        text.format("wider", params, keywords, " = ".join([*(f"local{i}" for i in range(40)), "more = (p0, p89)"])),
         space,
     )
     call_args, call_kwargs = list(range(70)), {name: name for name in names[70:]}
@@ -244,12 +242,8 @@ def test_monitoring_sees_what_it_would_see_without_a_hook() -> None:
         hits.clear()
         monitoring.use_tool_id(tool, "test")
         try:
-            monitoring.register_callback(
-                tool, events.PY_START, lambda c, o: hits.append(("start", c.co_name))
-            )
-            monitoring.register_callback(
-                tool, events.PY_RETURN, lambda c, o, v: hits.append(("return", c.co_name))
-            )
+            monitoring.register_callback(tool, events.PY_START, lambda c, o: hits.append(("start", c.co_name)))
+            monitoring.register_callback(tool, events.PY_RETURN, lambda c, o, v: hits.append(("return", c.co_name)))
             monitoring.register_callback(tool, events.LINE, lambda c, line: hits.append((line, c.co_name)))
             monitoring.set_events(tool, events.PY_START | events.PY_RETURN | events.LINE)
             call()
@@ -293,9 +287,7 @@ def test_no_reference_is_lost_or_kept() -> None:
 
     def counts() -> list[int]:
         gc.collect()
-        return [
-            sys.getrefcount(o) for o in (thing, old.__code__, new.__code__, failing.__code__, fails.__code__)
-        ]
+        return [sys.getrefcount(o) for o in (thing, old.__code__, new.__code__, failing.__code__, fails.__code__)]
 
     interception = swapping((old, new), (fails, failing))
     with interception:
@@ -396,9 +388,7 @@ def test_blocks_nest_innermost_first() -> None:
         return "third"
 
     order: list[str] = []
-    outer = intercept(
-        lambda code, call: order.append("outer") or new.__code__ if code is old.__code__ else None
-    )
+    outer = intercept(lambda code, call: order.append("outer") or new.__code__ if code is old.__code__ else None)
     inner = intercept(lambda code, call: order.append("inner") if code is old.__code__ else None)
     with outer:
         with inner:

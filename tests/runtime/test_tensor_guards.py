@@ -232,7 +232,5 @@ def test_guards_do_not_import_dynamo() -> None:
         "assert g.build().check(f, (torch.ones(2),))\n"
         "print(before, 'torch._dynamo' in sys.modules)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=True
-    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "False False\n"

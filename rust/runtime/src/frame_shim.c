@@ -130,7 +130,7 @@ static Py_ssize_t count_retargeted, count_rebuilt;
 static _Thread_local int watching;                /* open regions of this thread */
 static _Thread_local int suspended;               /* while > 0, frames of this thread are not offered */
 static _Thread_local PyObject *skipped;           /* borrowed: the next frame of this code is not offered */
-static _Thread_local _PyInterpreterFrame *passed; /* handed to `previous`, which may hand it back to us */
+static _Thread_local _PyInterpreterFrame *passed; /* innermost frame that is with the hook below ours */
 static _Thread_local const pydynamo_probe *probe; /* self-test: only compare what the layout says with what is known */
 static _Thread_local int probe_result;
 
@@ -211,17 +211,22 @@ int pydynamo_hook_probe_result(void) { return probe_result; }
 
 /* ---- frames ------------------------------------------------------------------------------------------------------- */
 
-static PyObject *evaluate(PyThreadState *tstate, _PyInterpreterFrame *frame, int throwflag)
+/* Hands the frame to the hook below ours. That may bring it back to us: if two hooks were installed over each other in
+ * turn, each believes that the other is below. Whatever ran in between has restored `passed` by then. */
+static PyObject *pass_down(PyThreadState *tstate, _PyInterpreterFrame *frame, int throwflag, _PyFrameEvalFunction below)
 {
-    _PyFrameEvalFunction below = previous;
-    if (below == NULL || passed == frame) {
-        passed = NULL;
+    if (below == NULL || passed == frame)
         return _PyEval_EvalFrameDefault(tstate, frame, throwflag);
-    }
+    _PyInterpreterFrame *outer = passed;
     passed = frame;
     PyObject *result = below(tstate, frame, throwflag);
-    passed = NULL;
+    passed = outer;
     return result;
+}
+
+static PyObject *evaluate(PyThreadState *tstate, _PyInterpreterFrame *frame, int throwflag)
+{
+    return pass_down(tstate, frame, throwflag, previous);
 }
 
 /* Ends a frame that will not run: drops its arguments and lets the interpreter evaluate code that only returns, unseen by
@@ -384,14 +389,7 @@ static PyObject *handle(PyThreadState *tstate, _PyInterpreterFrame *frame, int t
         /* Left behind when a hook that was on top of ours went away. */
         _PyFrameEvalFunction below = previous;
         uninstall(tstate->interp);
-        if (below != NULL && passed != frame) {
-            passed = frame;
-            PyObject *result = below(tstate, frame, throwflag);
-            passed = NULL;
-            return result;
-        }
-        passed = NULL;
-        return _PyEval_EvalFrameDefault(tstate, frame, throwflag);
+        return pass_down(tstate, frame, throwflag, below);
     }
     if (probe != NULL) {
         if (probe_result == 0)
