@@ -236,4 +236,8 @@ class PyCodegen:
         if value.source is not None and self.is_stable(value.source):
             return
         self(value)
+        if value in self.temps:
+            # building it kept it already: drop the copy that was left on the stack
+            self.instructions[-2:] = self.instructions[-1:]
+            return
         self.store_temp(value)
