@@ -136,6 +136,20 @@ def test_an_operand_out_of_range():
     assert rejected(far_local).kind in ("bad-local", "operand-out-of-range")
 
 
+@pytest.mark.parametrize(
+    "name", ["LOAD_CONST", "LOAD_GLOBAL", "STORE_FAST", "LOAD_FAST_AND_CLEAR", "STORE_FAST_STORE_FAST"]
+)
+def test_an_operand_beyond_its_pool_is_refused_without_verification_too(name):
+    if name not in dis.opmap:
+        pytest.skip("not in this version")
+    options = code_options(sample.__code__)
+    for arg in (255, 2**31, 2**32 - 1):
+        instructions = cleaned_instructions(sample.__code__)
+        instructions.insert(1, create_instruction(name, arg=arg))
+        with pytest.raises(BytecodeError):
+            clean_and_assemble_instructions(instructions, [], options, verify=False)
+
+
 def test_an_operand_that_is_missing():
     assert rejected(at_one(lambda: create_instruction("LOAD_CONST"))).kind == "operand-out-of-range"
     assert rejected(at_one(lambda: create_instruction("COPY"))).kind == "operand-out-of-range"
@@ -311,6 +325,7 @@ def test_wrong_types():
         ("co_varnames", "ab", TypeError),
         ("co_varnames", (), ValueError),
         ("co_flags", "x", TypeError),
+        ("co_flags", -1, ValueError),
         ("co_argcount", -1, ValueError),
         ("co_argcount", 2**40, ValueError),
         ("co_argcount", 1000, ValueError),

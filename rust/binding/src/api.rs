@@ -292,6 +292,7 @@ fn opcode_behind_prefixes(code: &[u8], unit: u32) -> (u32, u8, u32) {
 /// Raises `BytecodeError` if this version has no such opcode, `ValueError` for contradicting operands.
 #[pyfunction]
 #[pyo3(signature = (name, *, arg = None, argval = Given(None), target = None), text_signature = "(name, *, arg=None, argval=_NotProvided, target=None)")]
+#[allow(clippy::needless_pass_by_value)] // what extraction gives
 fn create_instruction<'py>(
     name: &Bound<'py, PyAny>,
     arg: Option<&Bound<'py, PyAny>>,

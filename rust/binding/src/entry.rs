@@ -203,7 +203,7 @@ impl InstructionExnTabEntry {
         };
         // The other one may be this one, which is borrowed already; two shared borrows are fine.
         let that = that.borrow();
-        let identity = |ends: [Option<&Py<PyAny>>; 3]| ends.map(|o| o.map(|o| o.as_ptr()));
+        let identity = |ends: [Option<&Py<PyAny>>; 3]| ends.map(|o| o.map(Py::as_ptr));
         let equal = identity(self.ends()) == identity(that.ends())
             && (self.depth, self.lasti) == (that.depth, that.lasti);
         pyo3::types::PyBool::new(py, equal == matches!(op, CompareOp::Eq)).to_owned().into_any().unbind()

@@ -118,6 +118,7 @@ fn shuffled<'py>(
 /// asked for, stores to locals that nobody reads (which debuggers, `locals()` and finalizers may notice).
 #[pyfunction]
 #[pyo3(signature = (code, /, *, unreachable = true, pointless_jumps = true, dead_stores = false, verify = true))]
+#[allow(clippy::fn_params_excessive_bools)] // keywords in Python
 fn swept<'py>(
     code: &Bound<'py, PyAny>,
     unreachable: bool,

@@ -2,7 +2,7 @@
 use crate::capi::GilCell;
 use crate::lower::Failure;
 use crate::spec::{self, Locals, Spec};
-use crate::state::state;
+use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
 use pydynamo_assembler::stack::{self, Depths};
@@ -51,6 +51,9 @@ pub fn assemble<'py>(
     with_workspace(|work| {
         let Workspace { scratch, out, kinds, trust, .. } = work;
         let meta = meta(spec, consts, names, locals, kinds, trust);
+        if !verify {
+            indices_in_range(program, &meta)?;
+        }
         assemble::assemble(program, &meta, Options { verify }, scratch, out)?;
         if let Some(units) = placed.as_mut() {
             units.clear();
@@ -58,6 +61,29 @@ pub fn assemble<'py>(
         }
         Ok(spec.new_code(py, out, consts, names)?)
     })
+}
+
+/// Refuses operands beyond their pool. The verifier does so, too, but some of CPython's own constructors read what they
+/// find in unverified code.
+fn indices_in_range(program: &Program, meta: &CodeMeta<'_>) -> Result<(), Failure> {
+    let state = state();
+    for (index, inst) in program.insts.iter().enumerate() {
+        let (first, second, len) = match state.operands[inst.opcode as usize] {
+            Operand::Const => (inst.arg, 0, meta.consts.len()),
+            Operand::Name => (inst.arg, 0, meta.names as usize),
+            Operand::NameBits => {
+                (inst.arg >> state.name_shifts[inst.opcode as usize], 0, meta.names as usize)
+            }
+            Operand::Local => (inst.arg, 0, meta.locals.len()),
+            Operand::Pair => (inst.arg >> 4, inst.arg & 15, meta.locals.len()),
+            Operand::Plain | Operand::Jump | Operand::Compare | Operand::Illegal => continue,
+        };
+        if first.max(second) as usize >= len {
+            let reason = format!("the operand names number {} of {len}", first.max(second));
+            return Err(Error::at(ErrorKind::OperandOutOfRange, index as u32, reason).into());
+        }
+    }
+    Ok(())
 }
 
 /// What the core must know beside the instructions.

@@ -222,6 +222,9 @@ impl<'py> Spec<'py> {
                 "argument counts must not be negative, and co_posonlyargcount counts some of co_argcount",
             ));
         }
+        if self.flags < 0 {
+            return Err(PyValueError::new_err("co_flags must not be negative"));
+        }
         if self.argument_slots() > self.varnames.len() {
             return Err(PyValueError::new_err(format!(
                 "co_varnames has {} names, the arguments alone need {}",
@@ -327,20 +330,20 @@ impl<'py> Spec<'py> {
                 ),
             )?
         };
-        self.restore_hidden(&object)?;
+        self.restore_hidden(&object);
         Ok(object)
     }
 
     /// Locals of comprehensions that were inlined into a class or a module are hidden from `locals()`. CPython's
     /// constructor cannot be told, so the marks are copied from the original.
-    fn restore_hidden(&self, code: &Bound<'py, PyAny>) -> PyResult<()> {
-        let Some((old_names, old_kinds)) = self.original else { return Ok(()) };
+    fn restore_hidden(&self, code: &Bound<'py, PyAny>) {
+        let Some((old_names, old_kinds)) = self.original else { return };
         let layout = &state().layout;
         // SAFETY: the fields are tuples of names and bytes of kinds, of code objects that are alive.
         unsafe {
             let old_kinds = capi::bytes_content(old_kinds);
             if !old_kinds.iter().any(|kind| kind & FAST_HIDDEN != 0) {
-                return Ok(());
+                return;
             }
             let (old_names, new_names) = (
                 capi::tuple_items(old_names),
@@ -360,11 +363,11 @@ impl<'py> Spec<'py> {
                 }
             }
             let kinds = PyBytes::new(code.py(), &kinds).into_ptr();
+            #[allow(clippy::cast_ptr_alignment)] // the field is a pointer's
             // Nobody else has seen the code object yet, and it owns what stands in this field.
             let field = code.as_ptr().cast::<u8>().add(layout.localspluskinds).cast::<Obj>();
             ffi::Py_DECREF(field.replace(kinds));
         }
-        Ok(())
     }
 }
 

@@ -330,8 +330,8 @@ fn compare_name(arg: u32) -> Option<&'static str> {
     tables.compare_ops.get((arg >> tables.compare_shift) as usize).copied()
 }
 
-/// Sets `argval`.
-pub fn set_argval(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> {
+#[allow(clippy::unnecessary_wraps)] // one of many setters
+fn set_argval(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> {
     this.set_argval(value.as_ptr());
     Ok(())
 }
@@ -385,6 +385,7 @@ fn coordinate(value: &Value<'_>, what: &str) -> PyResult<Option<i32>> {
     }
 }
 
+#[allow(clippy::unnecessary_wraps)] // one of many getters
 fn get_is_target<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'py>> {
     Ok(PyBool::new(py, this.flags.has(Flags::JUMP_TARGET)).to_owned().into_any())
 }
@@ -396,10 +397,10 @@ pub fn set_is_target(this: &mut Instruction, value: &Value<'_>) -> PyResult<()> 
 }
 
 fn get_positions<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'py>> {
+    static POSITIONS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     if this.loc == Location::NONE {
         return Ok(py.None().into_bound(py));
     }
-    static POSITIONS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let cls = POSITIONS.import(py, "dis", "Positions")?;
     let loc = this.loc;
     cls.call1((loc.line.get(), loc.end_line.get(), loc.col.get(), loc.end_col.get()))

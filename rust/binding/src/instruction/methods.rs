@@ -109,7 +109,7 @@ fn construct<'py>(
         attributes::set_arg(this, arg)?;
     }
     if let Some(argval) = &values[3] {
-        attributes::set_argval(this, argval)?;
+        this.set_argval(argval.as_ptr());
     }
     if this.arg().is_some() && matches!(this.operand(), Operand::Plain | Operand::Compare | Operand::Jump) {
         // `argval` only explains such an operand: `arg` has more to say (a comparison's hints).
@@ -243,11 +243,11 @@ pub fn deep_copy<'py>(object: &Bound<'py, PyAny>, memo: &Bound<'py, PyAny>) -> P
         copies.insert(key, copy.clone());
         made.push(copy);
     }
-    let copied = |object: Obj| copies.get(&(object as usize)).map(Bound::as_ptr);
+    let twin = |object: Obj| copies.get(&(object as usize)).map(Bound::as_ptr);
     for copy in &made {
         if let Some(this) = Instruction::from_object(copy.as_ptr()) {
-            this.set_target(this.target().and_then(copied));
-            this.set_entry(this.entry().and_then(copied));
+            this.set_target(this.target().and_then(twin));
+            this.set_entry(this.entry().and_then(twin));
         } else if let Ok(entry) = copy.cast::<InstructionExnTabEntry>() {
             entry
                 .borrow_mut()
@@ -382,7 +382,7 @@ pub fn create<'py>(
         this.set_arg(Some(this.arg | 2));
     }
     if let Some(argval) = argval {
-        attributes::set_argval(this, argval)?;
+        this.set_argval(argval.as_ptr());
     }
     if let Some(target) = target {
         attributes::set_target(this, target)?;
