@@ -226,7 +226,7 @@ class GuardBuilder:
     `build`.
     """
 
-    def __init__(self, code: CodeType) -> None: ...
+    def __new__(cls, code: CodeType) -> Self: ...
     # --- where values come from
     def local(self, name: str, source: str | None = None) -> int:
         """An argument of the function after binding (`*args` is a tuple, `**kwargs` a dict)."""
@@ -393,12 +393,19 @@ class GuardBuilder:
 class GuardProgram:
     """A guard program (immutable)."""
 
-    def check(self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None) -> bool:
+    def check(
+        self,
+        function: Callable[..., object],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> bool:
         """Whether a call of `function` with these arguments passes."""
 
     def check_verbose(
-        self, function: Callable[..., object], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None =
-        None
+        self,
+        function: Callable[..., object],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
     ) -> str | None:
         """None if the call passes, else the first failing condition, what was found and what was expected."""
 
@@ -467,14 +474,14 @@ class CompiledFunction:
     globals, closure, defaults and name.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         function: Callable[..., Any],
         on_miss: Callable[[CompiledFunction, tuple[Any, ...], dict[str, Any]], Any],
         cache: CodeCache | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any: ...
+    def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
     __wrapped__: FunctionType
     @property
     def function(self) -> FunctionType:
@@ -497,7 +504,7 @@ class CompiledFunction:
 class SuspendedCall:
     """Calls `function` with this thread's interception suspended (for a backend's callable)."""
 
-    def __init__(self, function: Callable[..., Any]) -> None: ...
+    def __new__(cls, function: Callable[..., Any]) -> Self: ...
     @property
     def __wrapped__(self) -> Callable[..., Any]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
@@ -507,7 +514,7 @@ class CompiledGraph:
     """How compiled code calls what a backend made of a graph: `run`, with this thread's interception suspended. Its
     repr is `name`, for listings of bytecode."""
 
-    def __init__(self, name: str, run: Callable[..., Any], /) -> None: ...
+    def __new__(cls, name: str, run: Callable[..., Any], /) -> Self: ...
     @property
     def __name__(self) -> str: ...
     @property
@@ -535,7 +542,7 @@ class Interception:
     """What `pydynamo.eval_frame.intercept` returns: see there. May be entered several times, also by several
     threads."""
 
-    def __init__(self, callback: Callable[[CodeType, FrameCall], CodeType | None]) -> None: ...
+    def __new__(cls, callback: Callable[[CodeType, FrameCall], CodeType | None]) -> Self: ...
     @property
     def callback(self) -> Callable[[CodeType, FrameCall], CodeType | None]: ...
     def ignore(self, code: CodeType) -> None:

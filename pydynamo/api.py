@@ -81,7 +81,7 @@ def compile(
             *model.args,
             **model.keywords,
         )
-    call = getattr(type(model), "__call__", None)
+    call = getattr(type(model), "__call__", None)  # noqa: B004
     if isinstance(call, types.FunctionType) and not isinstance(model, type):
         return types.MethodType(compiled_function(call, how), model)
     if callable(model):
@@ -95,7 +95,8 @@ def _wrap_callable(model: Any, how: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         return model(*args, **kwargs)
 
-    return compiled_function(call, how)
+    function: Any = call
+    return compiled_function(function, how)
 
 
 def explain(fn: Any, **options: Any) -> Callable[..., Any]:

@@ -2,8 +2,9 @@
 
 Run it with the interpreter whose bytecode is wanted: `python scripts/dump_meta.py OUT [PATH...]`; without a path, the
 standard library. Format: the minor version as one byte, then per code object nine little-endian u32 (lengths of name,
-co_code, co_exceptiontable; co_flags, co_stacksize, len(co_names), `CodeMeta::set_name`, number of constants, number of locals), those three byte
-strings, ten bytes per constant (kind, size, whether generator, and what two parameters vouch for) and two bytes per local (kind, trust).
+co_code, co_exceptiontable; co_flags, co_stacksize, len(co_names), `CodeMeta::set_name`, number of constants, number of
+locals), those three byte strings, ten bytes per constant (kind, size, whether generator, and what two parameters vouch
+for) and two bytes per local (kind, trust).
 """
 
 from __future__ import annotations

@@ -275,7 +275,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
     names = _live(root, index + 1)
     slots = _slots(below) + (VALUE,) * pushes
     results: list[str] = []
-    if inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and inst.arg & 1 and (inst.opname == "LOAD_GLOBAL" or not asm.V311):
+    if inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and (inst.arg or 0) & 1 and (inst.opname == "LOAD_GLOBAL" or not asm.V311):
         unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 

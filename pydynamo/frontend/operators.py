@@ -48,7 +48,7 @@ COMPARE: dict[str, Callable[..., Any]] = {
 }
 _DUNDER_OF = {"<": "__lt__", "<=": "__le__", "==": "__eq__", "!=": "__ne__", ">": "__gt__", ">=": "__ge__"}
 _MIRROR = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
-_UNARY = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert}
+_UNARY: dict[str, Any] = {"neg": operator.neg, "pos": operator.pos, "invert": operator.invert}
 _SETLIKE = (SetVariable, DictView)
 
 
@@ -316,7 +316,7 @@ def unary(tx: Translator, name: str, value: VariableTracker) -> VariableTracker:
     from pydynamo.frontend.variables.objects import special_method
 
     value = value.realize()
-    function = _UNARY[name]
+    function: Callable[..., Any] = _UNARY[name]
     if isinstance(value, ConstantVariable) and not _enum_with_methods(value):
         return fold(tx, function, [value])
     if is_graph_value(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import asm
@@ -65,9 +66,9 @@ def apply(cg: PyCodegen) -> None:
                 else (replace_dict if isinstance(value, DictVariable) else replace_set)
             )
             cg.call(
-                lambda h=helper: cg.load_object(h),  # type: ignore[misc]
-                [lambda v=value: cg(v), lambda v=value: cg.load_fast(cg.temps["contents", v])],
-            )  # type: ignore[misc]
+                functools.partial(cg.load_object, helper),
+                [functools.partial(cg, value), functools.partial(_load_contents, cg, value)],
+            )
             cg.emit(asm.instruction("POP_TOP"))
     for key, (owner, names) in ledger.attrs.items():
         if owner.source is not None:
@@ -77,6 +78,11 @@ def apply(cg: PyCodegen) -> None:
                 _store_attribute(cg, owner, name, content)
     for (_, name), (scope, content) in ledger.globals.items():
         _store_global(cg, scope, name, content)
+
+
+def _load_contents(cg: PyCodegen, value: VariableTracker) -> None:
+    """What a container held in the caller's hands is to hold, from the temporary that keeps it."""
+    cg.load_fast(cg.temps["contents", value])
 
 
 def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> None:

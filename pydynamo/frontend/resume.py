@@ -93,7 +93,7 @@ def make_resume_code(
         params = [f"___stack{i}" for i, slot in enumerate(slots) if slot != NULL]
         frees = tuple(options["co_cellvars"]) + tuple(options["co_freevars"])
         others = [n for n in options["co_varnames"] if n not in names and not n.startswith("___stack")]
-        others = [n for n in others if n not in frees] if asm.V313 else [n for n in others if n not in frees]
+        others = [n for n in others if n not in frees]
         body = _reachable(instructions, start)
         iterators, reraises = follow(body, target, len(slots), successors)
         for inst in reraises:

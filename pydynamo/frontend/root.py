@@ -6,7 +6,6 @@ import linecache
 import types
 from typing import TYPE_CHECKING, Any
 
-
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported

@@ -85,13 +85,13 @@ class SymbolicShapes:
     def _adapter(self, source: Source) -> Any:
         from torch._guards import Source as TorchSource
 
-        class Named(TorchSource):  # type: ignore[misc]
+        class Named(TorchSource):
             @property
             def _name_template(self) -> str:
                 return source.name
 
             @property
-            def name(self) -> str:  # type: ignore[override]
+            def name(self) -> str:
                 return source.name
 
         return Named()

@@ -33,11 +33,15 @@ class Translator:
 
     root: RootTranslator
 
+    def return_value(self, value: VariableTracker) -> None:
+        """The frame returns: the root ends its graph, an inlined call goes on in its caller."""
+        raise NotImplementedError
+
     def __init__(self, code: types.CodeType, scope: dict[str, Any], parent: Translator | None) -> None:
         self.code = code
         self.scope = scope
         self.parent = parent
-        self.depth = parent.depth + 1 if parent is not None else 0
+        self.depth: int = parent.depth + 1 if parent is not None else 0
         self.instructions, self.index_of = asm.decode(code)
         self.ip = 0
         self.current = self.instructions[0]

@@ -73,7 +73,7 @@ class Unit:
             found = wrapper.lookup(args, kwargs)
             if found is not None or self.skip:
                 return found
-            fn = wrapper.function
+            fn: Any = wrapper.function
             arguments = bind(fn, args, kwargs)
             history = self.cache.history(_root_of(arguments))
             if not self._may_compile(fn, history, wrapper, args, kwargs):

@@ -237,7 +237,7 @@ def _check_exc_match(tx: Translator, inst: Any) -> None:
 def _matches(tx: Translator, raised: type, wanted: VariableTracker) -> bool:
     wanted = wanted.realize()
     if isinstance(wanted, SequenceVariable):
-        return any([_matches(tx, raised, item) for item in wanted.items])
+        return any(_matches(tx, raised, item) for item in wanted.items)
     if not isinstance(wanted, ClassVariable) or not issubclass(wanted.value, BaseException):
         tx.raise_error(TypeError, "catching classes that do not inherit from BaseException is not allowed")
     return issubclass(raised, wanted.value)

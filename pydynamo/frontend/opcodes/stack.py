@@ -119,7 +119,7 @@ def _load_fast_and_clear(tx: Translator, inst: Any) -> None:
         from pydynamo.frontend.exc import unsupported
 
         unsupported("unsupported-opcode", "LOAD_FAST_AND_CLEAR of a cell")
-    tx.push(tx.locals.pop(name, None) or NullVariable())
+    tx.push(tx.locals.pop(name) if name in tx.locals else NullVariable())
 
 
 def _store(tx: Translator, name: str) -> None:

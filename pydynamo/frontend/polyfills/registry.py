@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import types
+from typing import Any
 
 from pydynamo.frontend.polyfills import itertools as ours
 
-_CLASSES: dict[type, types.FunctionType] = {
+# Any: every value is a plain function, which to a checker is just a callable.
+_CLASSES: dict[type, Any] = {
     itertools.chain: ours.chain,
     itertools.product: ours.product,
     itertools.repeat: ours.repeat,
@@ -29,4 +31,5 @@ _CLASSES: dict[type, types.FunctionType] = {
 
 def polyfill_for_class(cls: type) -> types.FunctionType | None:
     """The function that is traced for a call of ``cls``, if there is one."""
-    return _CLASSES.get(cls)
+    function: types.FunctionType | None = _CLASSES.get(cls)
+    return function

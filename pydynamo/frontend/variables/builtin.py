@@ -353,7 +353,6 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
     if (
         isinstance(value, ExceptionVariable)
         and function is str
-        and type(value.cls).__str__
         and (value.cls.__str__ is BaseException.__str__)
     ):
         if not value.args:

@@ -135,7 +135,7 @@ def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(callable)
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
-    return constant(isinstance(value, ClassVariable) or hasattr(value.python_type(), "__call__"))
+    return constant(isinstance(value, ClassVariable) or hasattr(value.python_type(), "__call__"))  # noqa: B004 (of a class: what callable() asks)
 
 
 @handles(repr)
@@ -306,5 +306,5 @@ def _chain_from_iterable(tx: Translator, args: Args, kwargs: Kwargs) -> Variable
     from pydynamo.frontend.polyfills import itertools as polyfills
     from pydynamo.frontend.source import const
 
-    fn = polyfills.chain_from_iterable
+    fn: Any = polyfills.chain_from_iterable
     return tx.function_at(fn, const(fn)).call_function(tx, args, kwargs)

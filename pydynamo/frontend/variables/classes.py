@@ -221,7 +221,7 @@ class ModuleVariable(VariableTracker):
             value = getattr(self.value, name)
         except AttributeError:
             tx.raise_error(AttributeError, f"module '{self.value.__name__}' has no attribute '{name}'")
-        return LazyVariable(tx, value, sources.attr(self.source, name))
+        return LazyVariable(tx, value, sources.attr(self.source or sources.const(self.value), name))
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if type(self.value) is not types.ModuleType:

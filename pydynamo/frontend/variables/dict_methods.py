@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
@@ -249,7 +249,7 @@ def _union(a: dict, b: dict) -> dict:  # type: ignore[type-arg]
     return {**a, **{k: v for k, v in b.items() if k not in a}}
 
 
-_COMBINE = {
+_COMBINE: dict[str, Any] = {
     "union": _union,
     "intersection": lambda a, b: {k: v for k, v in a.items() if k in b},
     "difference": lambda a, b: {k: v for k, v in a.items() if k not in b},

@@ -180,7 +180,7 @@ def make_user_exception(
     from pydynamo.frontend.variables.objects import lookup, lookup_source
 
     new = lookup(cls, "__new__")[1]
-    if isinstance(new, staticmethod) or isinstance(new, types.FunctionType):
+    if isinstance(new, staticmethod | types.FunctionType):
         unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __new__")
     init = lookup(cls, "__init__")[1]
     made = ExceptionVariable(cls, list(args))

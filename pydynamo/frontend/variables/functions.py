@@ -257,7 +257,7 @@ class FunctionMaker:
         attributes: dict[str, Any],
     ) -> types.FunctionType:
         fn = types.FunctionType(self.code, self.scope, self.code.co_name, defaults or None, closure or None)
-        fn.__kwdefaults__ = kwdefaults or None  # type: ignore[assignment]
+        fn.__kwdefaults__ = kwdefaults or None
         for name, value in attributes.items():
             setattr(fn, name, value)
         return fn
@@ -342,6 +342,6 @@ class PartialVariable(VariableTracker):
     def reconstruct(self, cg: PyCodegen) -> None:
         cg.call(
             lambda: cg.load_object(functools.partial),
-            [lambda: cg(self.function), *[lambda a=a: cg(a) for a in self.args]],  # type: ignore[misc]
-            {name: (lambda v=v: cg(v)) for name, v in self.kwargs.items()},
-        )  # type: ignore[misc]
+            [functools.partial(cg, value) for value in (self.function, *self.args)],
+            {name: functools.partial(cg, value) for name, value in self.kwargs.items()},
+        )

@@ -120,9 +120,9 @@ def bind(
     getter = lookup(type(raw), "__get__")[1]
     if getter is not None:
         if isinstance(getter, types.FunctionType):
-            function = tx.function_at(getter, lookup_source(tx, type(raw), "__get__"))
+            get_function = tx.function_at(getter, lookup_source(tx, type(raw), "__get__"))
             descriptor = tx.wrap_at(raw, source)
-            return function.call_function(tx, [descriptor, owner, ClassVariable(cls, sources.const(cls))], {})
+            return get_function.call_function(tx, [descriptor, owner, ClassVariable(cls, sources.const(cls))], {})
         if not isinstance(raw, type):
             unsupported("unsupported-attribute", f"descriptor {cls.__qualname__}.{name}")
     return LazyVariable(tx, raw, source)
@@ -384,7 +384,7 @@ def enum_attribute(tx: Translator, member: ConstantVariable, name: str) -> Varia
     instance = vars(member.value)
     if name in instance and is_constant_value(instance[name]):
         return constant(instance[name])
-    base, raw = lookup(cls, name)
+    raw = lookup(cls, name)[1]
     if isinstance(raw, enum.Enum):
         return constant(raw)
     return class_attribute_of(tx, member, cls, name)

@@ -205,7 +205,8 @@ def _remove(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
             del seq.items[position]
             return NONE
     if seq.cls is list:
-        run_python(tx, lambda: [].remove(None))
+        empty: list[object] = []
+        run_python(tx, lambda: empty.remove(None))
     unsupported("uncaught-exception", "remove() of a value that is not there")
 
 

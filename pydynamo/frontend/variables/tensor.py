@@ -255,7 +255,7 @@ class TensorVariable(VariableTracker):
             "is_shared",
         ) and not _moves(name, args):
             return self._fact_method(tx, name, args, kwargs)
-        if name == "new" or (name == "to" and "torch.Tensor" == ""):
+        if name == "new":
             unsupported("unsupported-torch-call", f"Tensor.{name}()")
         return tx.output.call_method(tx, name, [self, *args], kwargs)
 
