@@ -106,7 +106,7 @@ def explain(fn: Any, **options: Any) -> Callable[..., Any]:
     """
     from pydynamo.frontend.explain import explain
 
-    return explain(fn, **options)
+    return explain(fn, compile(fn, **{"backend": "eager", **options}))
 
 
 def reset() -> None:

@@ -100,17 +100,14 @@ def before_and_after(old: types.CodeType, new: types.CodeType) -> str:
     )
 
 
-def explain(fn: Any, **options: Any) -> Callable[..., Explanation]:
-    """A function that compiles ``fn`` afresh, calls it once with its arguments and says what was captured.
+def explain(fn: Any, compiled: Callable[..., Any]) -> Callable[..., Explanation]:
+    """A function that calls ``compiled``, which is ``fn`` compiled afresh, once and says what was captured.
 
-    ``options`` are those of ``compile``; the backend is ``eager`` unless named. Whatever the call raises is raised.
+    Whatever the call raises is raised.
 
     >>> pydynamo.explain(lambda x: x * 2 + 1)(torch.ones(3))
     <lambda>: 1 graph, 2 operators, 0 graph breaks, ...
     """
-    from pydynamo.api import compile
-
-    compiled = compile(fn, **{"backend": "eager", **options})
     name = getattr(fn, "__qualname__", type(fn).__qualname__)
 
     def run(*args: Any, **kwargs: Any) -> Explanation:
