@@ -5,17 +5,18 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from pydynamo.lowering import templates
 from pydynamo.lowering.config import Options
+from pydynamo.lowering.cudagraphs import recorded
 from pydynamo.lowering.ir import Buffer, Extern, Op
 from pydynamo.lowering.kernel import Kernel
 from pydynamo.lowering.lower import Lowering
-from pydynamo.lowering.runtime import launcher
+from pydynamo.lowering.runtime import launcher, prepare
 from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
 from pydynamo.lowering.triton_codegen import KernelSource, assemble
@@ -33,7 +34,7 @@ class Compiled:
     steps: list[Scheduled]
     kernels: list[KernelSource]
     wrapper: str
-    call: Callable[[list[Any]], tuple[Any, ...]]
+    call: Callable[[list[Any]], Sequence[Any]]
     native: int
     extern: int
     reasons: list[str]
@@ -158,10 +159,14 @@ def compile_graph(
     steps = generate_kernels(low, scheduled, options)
     t2 = time.perf_counter()
     kernels = sources(steps)
+    prepare(kernels, options, device)
     launchers = [launcher(k, options, device) for k in kernels]
+    call: Callable[[list[Any]], Sequence[Any]]
     wrapper, call = generate(
         low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers
     )
+    if options.mode == "reduce-overhead" and device.type == "cuda":
+        call = recorded(call, any(op.writes & set(low.inputs) for op in ops))
     t3 = time.perf_counter()
     reasons = [f"{op.target}: {op.reason}" for op in ops if isinstance(op, Extern)]
     done = Compiled(

@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from pydynamo.errors import PydynamoError
+from pydynamo.lowering.compile_worker import Job, compile_file
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.numerics import SIGNATURE
 from pydynamo.lowering.triton_codegen import Config, KernelSource
@@ -95,44 +96,47 @@ def target_of(device: torch.device) -> Any:
     return GPUTarget("cuda", major * 10 + minor, 32)
 
 
+def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Job:
+    """What a worker needs to compile `src`; `aligned` says which pointers are multiples of 16 bytes."""
+    options = {
+        "num_warps": config.warps,
+        "num_stages": config.stages,
+        "enable_fp_fusion": False,
+        "debug": src.asserts,
+        "sanitize_overflow": False,
+    }
+    return (
+        str(source_file(src)),
+        {f"p{i}": SIGNATURE[dt] for i, dt in enumerate(src.dtypes)},
+        src.constexprs(config),
+        tuple(i for i in range(len(src.dtypes)) if aligned is None or aligned[i]),
+        (target.backend, target.arch, target.warp_size),
+        options,
+    )
+
+
 def compile_kernel(
     src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None
 ) -> Any:
-    """Triton's compiled kernel; `aligned` says which pointers are multiples of 16 bytes (default: all)."""
-    import triton
-    from triton.compiler import ASTSource
-
+    """Triton's compiled kernel, from its disk cache where a worker or an earlier process has been."""
     from pydynamo.lowering.testing import interpreter
 
     if interpreter.installed():
         raise PydynamoError(
             "this process interprets Triton kernels: compile them for a GPU in a process of its own"
         )
+    return compile_file(job_of(src, config, target, aligned))
 
-    fn = load(src, False)
-    signature = {f"p{i}": SIGNATURE[dt] for i, dt in enumerate(src.dtypes)}
-    consts = src.constexprs(config)
-    names = list(fn.arg_names)
-    attrs = {
-        (names.index(f"p{i}"),): [["tt.divisibility", 16]]
-        for i in range(len(src.dtypes))
-        if aligned is None or aligned[i]
-    }
-    signature |= dict.fromkeys(consts, "constexpr")
-    ast = ASTSource(
-        fn=fn, signature=signature, constexprs={(names.index(n),): v for n, v in consts.items()}, attrs=attrs
-    )
-    return triton.compile(
-        ast,
-        target=target,
-        options={
-            "num_warps": config.warps,
-            "num_stages": config.stages,
-            "enable_fp_fusion": False,
-            "debug": src.asserts,
-            "sanitize_overflow": False,
-        },
-    )
+
+def prepare(sources: Sequence[KernelSource], options: Options, device: torch.device) -> None:
+    """Compile all kernels of a graph in parallel, before the first launch; on a CPU there is nothing to do."""
+    if device.type != "cuda":
+        return
+    from pydynamo.lowering.compile_pool import compile_all
+
+    target = target_of(device)
+    tried = slice(None) if options.mode == "max-autotune" else slice(1)
+    compile_all([job_of(s, c, target) for s in sources for c in s.configs[tried]])
 
 
 def launcher(src: KernelSource, options: Options, device: torch.device) -> Launcher:

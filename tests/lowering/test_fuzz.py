@@ -1,4 +1,5 @@
 """Random graphs equal eager; the long run is ``python -m pydynamo.lowering.testing.fuzzer --count 20000``."""
+
 import pytest
 
 from pydynamo.lowering.testing.fuzzer import check, make

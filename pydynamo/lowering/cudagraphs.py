@@ -1,0 +1,93 @@
+"""mode="reduce-overhead": the whole compiled graph as one CUDA graph.
+
+Inputs that keep their address from call to call (parameters) are used in place; others are copied into static
+memory first.  Results are cloned, so that the next call cannot overwrite what the caller still holds.  A graph
+that changes its inputs, or that does something a capture forbids, goes on without a CUDA graph, and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+log = logging.getLogger("pydynamo.lowering")
+WARM = 2  # plain calls before the capture: they compile, and show which addresses stay
+Run = Callable[[list[Any]], Sequence[Any]]
+
+
+class Recorder:
+    """Wraps a compiled graph's ``call``; `capture` makes a replay function (torch.cuda's, or a test's)."""
+
+    def __init__(
+        self, run: Run, capture: Callable[[Callable[[], Any]], tuple[Callable[[], None], Any]]
+    ) -> None:
+        self.run, self.capture = run, capture
+        self.calls = 0
+        self.addresses: list[int | None] = []
+        self.static: list[Any] = []
+        self.copied: list[int] = []
+        self.replay: Callable[[], None] | None = None
+        self.results: Sequence[Any] = ()
+        self.off = ""
+
+    def __call__(self, args: list[Any]) -> Sequence[Any]:
+        if self.off:
+            return self.run(args)
+        now = [a.data_ptr() if isinstance(a, torch.Tensor) else None for a in args]
+        if self.replay is None:
+            self.calls += 1
+            if self.calls <= WARM:
+                same = self.addresses == [] or self.calls == 1
+                self.addresses = (
+                    now if same else [p if p == q else -1 for p, q in zip(self.addresses, now, strict=True)]
+                )
+                return self.run(args)
+            self._record(args, now)
+            if self.off:
+                return self.run(args)
+        return self._play(args, now)
+
+    def _record(self, args: list[Any], now: list[int | None]) -> None:
+        stable = [p is None or p == q for p, q in zip(self.addresses, now, strict=True)]
+        self.static = [a if ok else a.clone() for a, ok in zip(args, stable, strict=True)]
+        self.copied = [i for i, ok in enumerate(stable) if not ok]
+        self.addresses = now
+        try:
+            self.replay, self.results = self.capture(lambda: self.run(list(self.static)))
+        except RuntimeError as e:
+            self.off = str(e)
+            log.warning("no CUDA graph: %s", self.off.splitlines()[0])
+
+    def _play(self, args: list[Any], now: list[int | None]) -> Sequence[Any]:
+        moved = set(self.copied)
+        for i, (p, q) in enumerate(zip(self.addresses, now, strict=True)):
+            if i not in moved and p != q:  # an address that seemed to stay has changed
+                self.off = f"argument {i} has moved"
+                log.warning("no CUDA graph: %s", self.off)
+                return self.run(args)
+        for i in self.copied:
+            self.static[i].copy_(args[i])
+        args.clear()
+        assert self.replay is not None
+        self.replay()
+        return tuple(r.clone() if isinstance(r, torch.Tensor) else r for r in self.results)
+
+
+def capture(run: Callable[[], Any]) -> tuple[Callable[[], None], Any]:
+    """Record `run` on a side stream; returns the replay function and the static results."""
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = run()
+    return graph.replay, results
+
+
+def recorded(run: Run, mutates: bool) -> Run:
+    """`run` as a CUDA graph where that is sound."""
+    if mutates:
+        log.info("no CUDA graph: the graph changes its inputs")
+        return run
+    return Recorder(run, capture)
