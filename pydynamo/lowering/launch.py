@@ -37,7 +37,11 @@ class DirectLauncher:
         run = self.variants.get(aligned)
         if run is None:
             run = self._prepare(aligned, pointers)
-        run(torch.cuda.current_stream(self.device).cuda_stream, pointers)
+        if torch.cuda.current_device() == self.device.index:
+            run(torch.cuda.current_stream(self.device).cuda_stream, pointers)
+        else:
+            with torch.cuda.device(self.device):
+                run(torch.cuda.current_stream(self.device).cuda_stream, pointers)
 
     def _prepare(self, aligned: tuple[bool, ...] | None, pointers: list[int]) -> Any:
         if self.config is None:

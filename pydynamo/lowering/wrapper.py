@@ -109,9 +109,7 @@ def generate(
         b = roots.get(n)
         if b is None:
             continue
-        if b.device != device and not b.shape:
-            lines.append(f"    {n} = {n}.to(_device)  # a number kept on the host")
-        elif check_inputs:
+        if check_inputs:
             lines.append(f"    {n} = _fit({n}, {b.shape}, {b.stride})")
     number = 0
     for at, step in enumerate(steps):

@@ -176,3 +176,27 @@ def test_private_torch_names_stay_in_one_module():
                 "torch._dynamo.",
             ):
                 assert f"import {name}" not in text and f"from {name}" not in text, (path, name)
+
+
+def test_a_graph_on_a_gpu_is_lowered_without_one():
+    """Everything but the launches: host numbers are moved, seeds are drawn on the device."""
+    from pydynamo.lowering import torch_private as private
+    from pydynamo.lowering.capture import clean, decompositions
+    from pydynamo.lowering.randoms import replace_dropout
+    from pydynamo.lowering.wrapper import generate
+
+    with private.FakeTensorMode(allow_non_fake_inputs=True):
+        x = torch.empty(64, 64, device="cuda", dtype=torch.bfloat16)
+        gm = private.make_fx(
+            lambda x: torch.nn.functional.dropout(x @ x, 0.1, True) * torch.tensor(2.0),
+            decomposition_table=decompositions(),
+        )(x)
+    replace_dropout(gm)
+    device = pipeline.device_of(clean(gm))
+    assert device.type == "cuda"
+    options = Options()
+    low, _, steps = pipeline.lower_and_schedule(gm, device, options)
+    done = pipeline.generate_kernels(low, steps, options)
+    (kernel,) = pipeline.sources(done)
+    text, _ = generate(low.inputs, done, low.roots, low.results, low.constants, False, device, [print])
+    assert "tl.rand" in kernel.text and "_to_device" in text

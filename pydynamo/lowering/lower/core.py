@@ -125,6 +125,8 @@ class Lowering:
         fn = handler_of(target)
         reason = "no lowering" if fn is None else self._unfit(node, val)
         if fn is not None and not reason:
+            for a in node.all_input_nodes:
+                self._bring(a)
             before = len(self.ops)
             try:
                 out = fn(self, node, *self.get(node.args), **self.get(node.kwargs))
@@ -138,6 +140,14 @@ class Lowering:
                 reason = str(e)
             del self.ops[before:]
         return self.extern(node, reason)
+
+    def _bring(self, a: torch.fx.Node) -> None:
+        """Move a number that lives on the host to where the kernels run."""
+        v = self.env.get(a)
+        if isinstance(v, Buffer) and v.device != self.device:
+            moved = self.buffer((), v.dtype, ())
+            self.ops.append(Extern(_to_device, (v, self.device), {}, [moved], v.reads, node=a))
+            self.env[a] = moved
 
     def _label(self, out: Any, node: torch.fx.Node, before: int) -> None:
         for o in out if isinstance(out, (tuple, list)) else (out,):
@@ -420,6 +430,10 @@ def _collect(a: Any, into: set[str]) -> None:
     elif isinstance(a, dict):
         for x in a.values():
             _collect(x, into)
+
+
+def _to_device(t: torch.Tensor, device: torch.device) -> torch.Tensor:
+    return t.to(device, non_blocking=True)
 
 
 def _restrided(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int]) -> torch.Tensor:
