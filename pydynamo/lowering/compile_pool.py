@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
-import multiprocessing
 import os
+import pickle
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 
-from pydynamo.lowering.compile_worker import Job, compile_job
+from pydynamo.lowering.compile_worker import Job
 
 log = logging.getLogger("pydynamo.lowering")
 FEW = 3  # kernels that are not worth the start of a process
 PATIENCE = 2.0  # seconds after which the progress bar appears
 _pool: Executor | None = None
+_local = threading.local()
 
 
 def workers() -> int:
@@ -25,11 +29,48 @@ def workers() -> int:
     return int(given) if given.isdigit() else min(16, os.cpu_count() or 1)
 
 
+class Worker:
+    """A process that compiles; a plain subprocess, so that the user's main module is not imported again."""
+
+    def __init__(self) -> None:
+        env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"}
+        env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        command = [sys.executable, "-m", "pydynamo.lowering.compile_worker"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
+        atexit.register(self.close)
+
+    def compile(self, job: Job) -> str:
+        """An error, or an empty string."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None and stdout is not None
+        try:
+            pickle.dump(job, stdin)
+            stdin.flush()
+            return str(pickle.load(stdout))
+        except (EOFError, OSError) as e:
+            return f"a compile worker has died: {e}"
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.process.wait(timeout=10)
+
+
+def compile_elsewhere(job: Job) -> str:
+    """Compile in this thread's own worker process."""
+    worker = getattr(_local, "worker", None)
+    if worker is None or worker.process.poll() is not None:
+        worker = _local.worker = Worker()
+    done: str = worker.compile(job)
+    return done
+
+
 def pool() -> Executor:
-    """The process pool, started on first use and kept."""
+    """Threads, one for each worker process, started on first use and kept."""
     global _pool
     if _pool is None:
-        _pool = ProcessPoolExecutor(workers(), mp_context=multiprocessing.get_context("spawn"))
+        _pool = ThreadPoolExecutor(workers())
     return _pool
 
 
@@ -40,7 +81,7 @@ def compile_all(jobs: Sequence[Job], executor: Callable[[], Executor] = pool) ->
         return []
     started, failed = time.perf_counter(), []
     with _progress(len(todo)) as advance:
-        for done in as_completed([executor().submit(compile_job, j) for j in todo]):
+        for done in as_completed([executor().submit(compile_elsewhere, j) for j in todo]):
             if done.result():
                 failed.append(done.result())
             advance()

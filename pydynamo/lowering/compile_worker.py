@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import sys
 from typing import Any
 
@@ -51,3 +52,20 @@ def _load(path: str) -> Any:
         sys.modules[name] = module
         spec.loader.exec_module(module)
     return module.kernel
+
+
+def serve() -> None:
+    """Read pickled jobs from standard input until it closes; answer each with a pickled error or ""."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a compiler prints must not mix with the replies
+    while True:
+        try:
+            job = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        pickle.dump(compile_job(job), replies)
+        replies.flush()
+
+
+if __name__ == "__main__":
+    serve()

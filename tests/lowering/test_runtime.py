@@ -137,12 +137,30 @@ def test_parallel_compilation_compiles_each_kernel_once(monkeypatch):
     seen = []
     monkeypatch.setattr(compile_pool, "workers", lambda: 4)
     monkeypatch.setattr(
-        compile_pool, "compile_job", lambda job: seen.append(job[0]) or ("bad" if job[0] == "3" else "")
+        compile_pool, "compile_elsewhere", lambda job: seen.append(job[0]) or ("bad" if job[0] == "3" else "")
     )
     jobs = [(str(i), {}, {}, (), ("cuda", 90, 32), {}) for i in (1, 2, 3, 4, 4, 4)]
     with ThreadPoolExecutor(2) as threads:
         assert compile_all(jobs, lambda: threads) == ["bad"]
     assert sorted(seen) == ["1", "2", "3", "4"]
+
+
+def test_a_worker_process_compiles_and_reports_errors(tmp_path, monkeypatch):
+    from pydynamo.lowering.compile_pool import Worker
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    source = tmp_path / "kadd.py"
+    source.write_text(
+        "import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel(p0, XB: tl.constexpr):\n"
+        "    x = tl.arange(0, XB)\n    tl.store(p0 + x, tl.load(p0 + x) + 1)\n"
+    )
+    options = {"num_warps": 1}
+    worker = Worker()
+    good = worker.compile((str(source), {"p0": "*fp32"}, {"XB": 32}, (0,), ("cuda", 90, 32), options))
+    bad = worker.compile((str(source), {"p0": "*fp32"}, {"XB": 33}, (0,), ("cuda", 90, 32), options))
+    worker.close()
+    assert good == "" and "Error" in bad
+    assert list((tmp_path / "triton").rglob("*.cubin"))
 
 
 def test_lowering_does_not_import_the_translator():
