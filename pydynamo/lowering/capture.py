@@ -250,3 +250,9 @@ def backend(
 ) -> Callable[..., Any]:
     """What ``torch.compile(fn, backend="pydynamo", options=..., mode=...)`` calls."""
     return compile_fx(gm, example_inputs, options, mode=mode)
+
+
+def register() -> None:
+    """Make ``backend="pydynamo"`` known to torch in this process, where the package is not installed."""
+    if "pydynamo" not in torch._dynamo.list_backends():
+        private.register_backend(backend, name="pydynamo")

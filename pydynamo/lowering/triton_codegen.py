@@ -165,6 +165,8 @@ def provenance(kernel: Kernel) -> str:
     """Which graph nodes and which lines of the user's source the kernel computes."""
     out = []
     for node in kernel.origins:
+        if node.op == "output":
+            continue
         where = source_line(node)
         out.append(f"{node.name} = {_target(node)}" + (f"    # {where}" if where else ""))
     return "\n".join(out)

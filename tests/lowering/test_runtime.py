@@ -218,3 +218,15 @@ def test_a_graph_on_a_gpu_is_lowered_without_one():
     (kernel,) = pipeline.sources(done)
     text, _ = generate(low.inputs, done, low.roots, low.results, low.constants, False, device, [print])
     assert "tl.rand" in kernel.text and "_to_device" in text
+
+
+def test_the_command_shows_the_kernels_of_a_script(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\nf = torch.compile(lambda x: x.softmax(0) * 2, backend='pydynamo')\nf(torch.randn(9))\n"
+    )
+    run = [sys.executable, "-m", "pydynamo", "kernels", "--interpret", str(script)]
+    out = subprocess.run(
+        run, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    assert "persistent kernel" in out.stdout and "x.softmax(0) * 2" in out.stdout, out.stderr

@@ -136,13 +136,32 @@ def resources(cubin: bytes) -> dict[str, int]:
     return {k: int(v) for k, v in re.findall(r"\b(REG|STACK|SHARED|LOCAL):(\d+)", done.stdout)}
 
 
+def ptx(src: KernelSource, capability: int = CAPABILITY) -> str:
+    """PTX of `src`."""
+    from triton.backends.compiler import GPUTarget
+
+    from pydynamo.lowering.runtime import compile_kernel
+
+    return str(compile_kernel(src, src.configs[0], GPUTarget("cuda", capability, 32)).asm["ptx"])
+
+
 def inspect_elsewhere(kernels: Sequence[KernelSource], timeout: float = 900) -> list[Report]:
     """Reports of `kernels` from a fresh process; raises PydynamoError if that process fails."""
     unique = list({k.key: k for k in kernels}.values())
+    return [Report(**r) for r in json.loads(_elsewhere(unique, "report.json", timeout))]
+
+
+def ptx_elsewhere(src: KernelSource, timeout: float = 120) -> str:
+    """PTX of `src` from a fresh process."""
+    return _elsewhere([src], "kernel.ptx", timeout)
+
+
+def _elsewhere(kernels: Sequence[KernelSource], result: str, timeout: float) -> str:
     env = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "PYDYNAMO_TRITON_INTERPRET")}
+    env["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
     with tempfile.TemporaryDirectory() as d:
-        given, out = Path(d) / "kernels.pickle", Path(d) / "report.json"
-        given.write_bytes(pickle.dumps(unique))
+        given, out = Path(d) / "kernels.pickle", Path(d) / result
+        given.write_bytes(pickle.dumps(list(kernels)))
         done = subprocess.run(
             [sys.executable, "-m", "pydynamo.lowering.testing.aot", str(given), str(out)],
             env=env,
@@ -152,13 +171,17 @@ def inspect_elsewhere(kernels: Sequence[KernelSource], timeout: float = 900) -> 
         )
         if done.returncode:
             raise PydynamoError(f"compiling kernels for sm_{CAPABILITY} failed: {done.stderr[-2000:]}")
-        return [Report(**r) for r in json.loads(out.read_text())]
+        return out.read_text()
 
 
 def main(given: str, out: str) -> None:
     """Compile all, go on after an error, and write the reports."""
     reports = []
-    for src in pickle.loads(Path(given).read_bytes()):
+    kernels = pickle.loads(Path(given).read_bytes())
+    if out.endswith(".ptx"):
+        Path(out).write_text("\n\n".join(map(ptx, kernels)))
+        return
+    for src in kernels:
         try:
             reports.append(inspect(src))
         except Exception as e:
