@@ -12,9 +12,7 @@ from pydynamo.errors import Unsupported
 __all__ = ["Unsupported", "compile_for_torch_tests", "disable", "graph_break", "is_compiling", "reset"]
 
 
-def compile_for_torch_tests(
-    fn: Any, *, backend: Any, fullgraph: bool = False, dynamic: bool | None = None
-) -> Any:
+def compile_for_torch_tests(fn: Any, *, backend: Any, fullgraph: bool = False, dynamic: bool | None = None) -> Any:
     """``compile`` with the arguments that torch's test plugin passes."""
     return compile(fn, backend=backend, fullgraph=fullgraph, dynamic=dynamic)
 

@@ -279,10 +279,18 @@ def _break_over(root: RootTranslator, index: int) -> None:
         unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 
+    from pydynamo.frontend import callees
+
+    callee = _compilable_callee(inst, operands, callees.KINDS)
+    picker = callees.picker_for(root.options)
+
     def emit(cg: PyCodegen) -> None:
         _keep_all(cg, [*operands, *below, *(root.locals[n] for n in names)])
         for operand in operands:
-            cg(operand)
+            if operand is callee:
+                cg.call(lambda: cg.load_object(picker), [lambda: cg(callee)])
+            else:
+                cg(operand)
         for extra in before:
             if extra.opname == "KW_NAMES":
                 cg.emit(asm.copy_of(extra))
@@ -297,6 +305,18 @@ def _break_over(root: RootTranslator, index: int) -> None:
         _hand_over(cg, root, target, stack, names)
 
     _with_draft(root, emit)
+
+
+def _compilable_callee(
+    inst: Any, operands: list[VariableTracker], kinds: tuple[type[VariableTracker], ...]
+) -> VariableTracker | None:
+    """The operand that is called, if it may have a compiled form and stands there once."""
+    if not inst.opname.startswith("CALL"):
+        return None
+    found = [v for v in operands[:2] if not isinstance(v, NullVariable)]
+    if not found or not isinstance(found[0].realize(), kinds):
+        return None
+    return found[0] if operands.count(found[0]) == 1 else None
 
 
 def _slot_load(cg: PyCodegen, value: VariableTracker) -> Callable[[], None]:

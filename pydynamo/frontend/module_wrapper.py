@@ -11,7 +11,23 @@ from pydynamo.frontend.root import Options
 from pydynamo.frontend.wrapper import compiled_function
 
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_GLOBAL_HOOKS = (
+    "_global_forward_hooks",
+    "_global_forward_pre_hooks",
+    "_global_backward_hooks",
+    "_global_backward_pre_hooks",
+)
 _OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward"})
+
+
+def calls_forward_only(module: torch.nn.Module) -> bool:
+    """True if calling the module now is calling its class's ``forward`` and nothing else."""
+    own = module.__dict__
+    return (
+        not any(own.get(name) for name in (*_HOOKS, "forward", "_compiled_call_impl"))
+        and not any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)
+        and type(module).__call__ is torch.nn.Module.__call__
+    )
 
 
 class OptimizedModule(torch.nn.Module):

@@ -1,0 +1,71 @@
+"""Calls that could not be inlined run compiled all the same: the callee is exchanged for its compiled form at run time.
+
+Knows which callables have one; the translation of the callee is the wrapper's business.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.frontend.module_wrapper import calls_forward_only
+from pydynamo.frontend.policy import break_reason_of_function
+from pydynamo.frontend.variables.functions import BoundMethodVariable, UserFunctionVariable
+from pydynamo.frontend.variables.nn_module import NNModuleVariable
+from pydynamo.frontend.wrapper import compiled_function
+
+if TYPE_CHECKING:
+    from pydynamo._core import CompiledFunction
+    from pydynamo.frontend.root import Options
+
+#: the tracked values that may have a compiled form
+KINDS = (BoundMethodVariable, NNModuleVariable, UserFunctionVariable)
+
+
+class CalleePicker:
+    """``picker(callee)`` is the callee to call in its place: the same behaviour, compiled if that is possible."""
+
+    __name__ = "__compiled_callee"
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        #: by function object: closures and defaults are the function's own
+        self._compiled: weakref.WeakKeyDictionary[types.FunctionType, CompiledFunction] = weakref.WeakKeyDictionary()
+
+    def __call__(self, callee: Any) -> Any:
+        if isinstance(callee, types.FunctionType):
+            return self._function(callee) or callee
+        if isinstance(callee, types.MethodType) and isinstance(callee.__func__, types.FunctionType):
+            compiled = self._function(callee.__func__)
+            return callee if compiled is None else types.MethodType(compiled, callee.__self__)
+        if isinstance(callee, torch.nn.Module) and calls_forward_only(callee):
+            forward = type(callee).forward
+            compiled = self._function(forward) if isinstance(forward, types.FunctionType) else None
+            return callee if compiled is None else types.MethodType(compiled, callee)
+        return callee
+
+    def _function(self, fn: types.FunctionType) -> CompiledFunction | None:
+        """The compiled form; None for functions made anew for each call, which would be compiled anew as well."""
+        if fn.__closure__ is not None or "<locals>" in fn.__qualname__ or break_reason_of_function(fn) is not None:
+            return None
+        found = self._compiled.get(fn)
+        if found is None:
+            found = self._compiled[fn] = compiled_function(fn, self._options)
+        return found
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+_pickers: weakref.WeakKeyDictionary[Options, CalleePicker] = weakref.WeakKeyDictionary()
+
+
+def picker_for(options: Options) -> CalleePicker:
+    """The one picker of these options."""
+    found = _pickers.get(options)
+    if found is None:
+        found = _pickers[options] = CalleePicker(options)
+    return found
