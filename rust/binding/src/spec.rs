@@ -67,11 +67,7 @@ impl<'py> Locals<'py> {
 
 /// What a name vouches for.
 fn trust_of(name: Obj) -> Trust {
-    let text = text_of(name);
-    if !matches!(text.first(), Some(b'.' | b'_')) {
-        return Trust::None;
-    }
-    std::str::from_utf8(text).map_or(Trust::None, |text| Trust::of_name(text, state().version))
+    Trust::of_name(text_of(name), state().version)
 }
 
 /// A code object without its instructions.
@@ -274,7 +270,7 @@ impl<'py> Spec<'py> {
         let mut kinds: Vec<_> = (0..names.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
         if !self.cellvars.is_empty() {
             // As CPython does it: a cell that is also a local shares its slot.
-            let places: HashMap<&[u8], usize> = (0..names.len()).map(|i| (text_of(names[i]), i)).collect();
+            let places: HashMap<&str, usize> = (0..names.len()).map(|i| (text_of(names[i]), i)).collect();
             for cell in items(&self.cellvars) {
                 if let Some(i) = places.get(text_of(cell)) {
                     kinds[*i] = LocalKind::Cell { arg: *i < arguments };
@@ -372,16 +368,16 @@ impl<'py> Spec<'py> {
 }
 
 /// A name's UTF-8 text; empty for one with surrogates, which no identifier has.
-fn text_of<'a>(name: Obj) -> &'a [u8] {
+fn text_of<'a>(name: Obj) -> &'a str {
     let mut len = 0;
-    // SAFETY: a `str` that the caller keeps alive; its text lives as long.
+    // SAFETY: a `str` that the caller keeps alive; its text lives as long and is UTF-8.
     unsafe {
         let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
         if text.is_null() {
             ffi::PyErr_Clear();
-            return &[];
+            return "";
         }
-        std::slice::from_raw_parts(text.cast::<u8>(), len as usize)
+        std::str::from_utf8_unchecked(std::slice::from_raw_parts(text.cast::<u8>(), len as usize))
     }
 }
 
