@@ -25,9 +25,7 @@ def function(instructions: Iterable[Instruction], extra_locals: tuple[str, ...] 
     return types.FunctionType(code, {"__builtins__": __builtins__}, "built", (None, None, None))
 
 
-def edited(
-    fn: Callable[..., Any], change: Callable[[list[Instruction], dict[str, Any]], object]
-) -> Callable[..., Any]:
+def edited(fn: Callable[..., Any], change: Callable[[list[Instruction], dict[str, Any]], object]) -> Callable[..., Any]:
     """The function with its code changed."""
     code = transform_code_object(fn.__code__, change)
     new = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)

@@ -223,9 +223,7 @@ def test_regions_that_overlap_without_nesting():
 
 def test_a_name_that_is_not_a_local():
     error = rejected(
-        at_one(
-            lambda: create_instruction("LOAD_FAST", argval="nobody"), lambda: create_instruction("POP_TOP")
-        )
+        at_one(lambda: create_instruction("LOAD_FAST", argval="nobody"), lambda: create_instruction("POP_TOP"))
     )
     assert (error.kind, error.argval) == ("bad-local", "nobody")
 
@@ -236,9 +234,7 @@ def test_a_name_that_is_no_name():
 
 
 def test_a_comparison_that_there_is_not():
-    assert (
-        rejected(at_one(lambda: create_instruction("COMPARE_OP", argval="<>"))).kind == "operand-out-of-range"
-    )
+    assert rejected(at_one(lambda: create_instruction("COMPARE_OP", argval="<>"))).kind == "operand-out-of-range"
 
 
 def test_unhashable_constants_are_accepted():
@@ -308,9 +304,7 @@ def test_wrong_types():
     with pytest.raises(TypeError):
         transform_code_object(sample.__code__, None)
     with pytest.raises(TypeError, match="list"):
-        clean_and_assemble_instructions(
-            tuple(cleaned_instructions(sample.__code__)), [], code_options(sample.__code__)
-        )
+        clean_and_assemble_instructions(tuple(cleaned_instructions(sample.__code__)), [], code_options(sample.__code__))
     with pytest.raises(TypeError, match="dict"):
         clean_and_assemble_instructions(cleaned_instructions(sample.__code__), [], None)
     with pytest.raises(TypeError, match="no Instruction"):

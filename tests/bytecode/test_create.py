@@ -52,17 +52,13 @@ def test_calls_with_the_null_pushed_before():
     for nargs in range(4):
         insts = b.add_push_null(load("a"))
         insts += [b.create_load_const(i) for i in range(nargs)]
-        assert result(*insts, *b.create_call_function(nargs, False), args=(lambda *xs: xs,)) == tuple(
-            range(nargs)
-        )
+        assert result(*insts, *b.create_call_function(nargs, False), args=(lambda *xs: xs,)) == tuple(range(nargs))
 
 
 def test_calls_with_the_null_pushed_late():
     for nargs in range(4):
         insts = [load("a"), *(b.create_load_const(i) for i in range(nargs))]
-        assert result(*insts, *b.create_call_function(nargs, True), args=(lambda *xs: xs,)) == tuple(
-            range(nargs)
-        )
+        assert result(*insts, *b.create_call_function(nargs, True), args=(lambda *xs: xs,)) == tuple(range(nargs))
 
 
 def test_push_null_uses_flag_bits_where_there_are_some():

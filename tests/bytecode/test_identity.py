@@ -55,11 +55,7 @@ class A:
 
 def test_the_input_never_changes():
     for code in code_objects()[:200]:
-        before = [
-            (name, getattr(code, name))
-            for name in dir(code)
-            if name.startswith("co_") and name != "co_lnotab"
-        ]
+        before = [(name, getattr(code, name)) for name in dir(code) if name.startswith("co_") and name != "co_lnotab"]
         bytecode.roundtrip(code)
         for name, value in before:
             if not callable(value):

@@ -233,9 +233,7 @@ def test_deep_copy_of_a_long_chain_does_not_recurse():
 def test_repr_names_the_fields_and_never_recurses():
     inst = create_instruction("JUMP_FORWARD")
     inst.target = inst
-    assert repr(inst).startswith("Instruction(opcode=") and "target=Instruction(opname=JUMP_FORWARD" in repr(
-        inst
-    )
+    assert repr(inst).startswith("Instruction(opcode=") and "target=Instruction(opname=JUMP_FORWARD" in repr(inst)
 
 
 def test_entries_compare_by_what_they_say():

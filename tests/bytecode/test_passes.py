@@ -51,8 +51,7 @@ def test_steps_put_together_assemble_small_code_as_the_native_way_does():
         while b.fix_extended_args(insts):
             b.devirtualize_jumps(insts)
         raw = b"".join(
-            bytes([inst.opcode, (inst.arg or 0) & 255]) + bytes(b.instruction_size(inst) - 2)
-            for inst in insts
+            bytes([inst.opcode, (inst.arg or 0) & 255]) + bytes(b.instruction_size(inst) - 2) for inst in insts
         )
         assert raw == code.co_code
         assert b.assemble_exception_table(b.compute_exception_table(insts)) == code.co_exceptiontable

@@ -54,9 +54,7 @@ def test_the_form_is_readable():
 
 def test_written_by_hand():
     load = (
-        "LOAD_CONST"
-        if "RETURN_CONST" not in b.format(b.cleaned_instructions((lambda: 5).__code__))
-        else "LOAD_CONST"
+        "LOAD_CONST" if "RETURN_CONST" not in b.format(b.cleaned_instructions((lambda: 5).__code__)) else "LOAD_CONST"
     )
     insts = b.parse(f"""
     # a comment
@@ -181,9 +179,7 @@ def lists(draw):
         elif kind == 1:
             inst = b.create_instruction("LOAD_FAST", argval=draw(st.sampled_from("xyz")))
         elif kind == 2:
-            inst = b.create_instruction(
-                "LOAD_GLOBAL", arg=draw(st.integers(0, 1)), argval=draw(st.sampled_from("xyz"))
-            )
+            inst = b.create_instruction("LOAD_GLOBAL", arg=draw(st.integers(0, 1)), argval=draw(st.sampled_from("xyz")))
         elif kind == 3:
             inst = b.create_instruction("COPY", arg=draw(st.integers(0, 300)))
         elif kind == 4:
