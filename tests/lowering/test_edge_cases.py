@@ -441,6 +441,17 @@ def variance_far_from_zero():
     return lambda x: (x.var(1), x.std(0), F.layer_norm(x, (500,)), torch.var_mean(x, 1)), [R(4, 500) + 3e3]
 
 
+@case("var", tol=1e-4, options={"interpret": True, "split_rows": 64, "split_min": 8})
+def variance_in_parts():
+    x = R(6, 8, 4, 4).to(memory_format=torch.channels_last)
+    return lambda x: (
+        torch.var_mean(x, (0, 2, 3)),
+        x.std((1, 2, 3)),
+        (x + 500).var((0, 2, 3)),
+        F.batch_norm(x, None, None, training=True),
+    ), [x]
+
+
 # ---- joining, padding, indexing
 @case("join")
 def cat_and_stack():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
     from pydynamo.lowering.lower.core import Lowering
 
-SPLITTABLE = ("sum", "prod", "max", "min", "any")
+SPLITTABLE = ("sum", "prod", "max", "min", "any", "welford")
 
 
 def split_reduce(
@@ -33,6 +33,8 @@ def split_reduce(
         return None
     parts = min(-(-o.split_rows // max(programs, 1)), max(2, r // (2048 if inner else 128)))
     parts = 1 << (parts - 1).bit_length()
+    if kind == "welford":  # equal chunks, so that their means weigh the same
+        parts = next((p for p in range(parts, 1, -1) if r % p == 0), 1)
     if parts < 2:
         return None
     chunk = -(-r // parts)
@@ -58,11 +60,11 @@ def split_reduce(
         w = k.op("where", value.dtype, inside, value, held)
         return type(w)(w, value.dtype, w.deps)
 
-    stage = low.buffer(shape[:-1], acc)
+    stages = [low.buffer(shape[:-1], acc if kind != "welford" else dt) for dt in outs]
     korder = [kept.index(d) for d in order if d in kept]
     low.ops.append(
         Loop(
-            (stage,),
+            stages,
             shape,
             partial,
             v.reads,
@@ -71,19 +73,36 @@ def split_reduce(
             order=(len(kept), *korder, len(kept) + 1),
         )
     )
-    out = low.buffer(shape[:-2], outs[0])
-    low.ops.append(
-        Loop(
-            (out,),
-            shape[:-1],
-            stage.at,
-            stage.reads,
-            rdims=(len(shape) - 2,),
-            kind=kind,
-            order=(*range(len(kept)), len(kept)),
-        )
-    )
-    return [out]
+    if kind == "welford":
+        return _join_welford(low, stages, chunk)
+    return [_fold(low, stages[0], stages[0].at, stages[0].reads, kind, outs[0])]
+
+
+def _fold(
+    low: Lowering, stage: Buffer, body: IndexFn, reads: frozenset[str], kind: str, dtype: torch.dtype
+) -> Buffer:
+    """Reduce over the last dimension of `stage`, the parts."""
+    out = low.buffer(stage.shape[:-1], dtype)
+    low.ops.append(Loop((out,), stage.shape, body, reads, rdims=(len(stage.shape) - 1,), kind=kind))
+    return out
+
+
+def _join_welford(low: Lowering, stages: Sequence[Buffer], chunk: int) -> list[Buffer]:
+    """Mean, and sum of squared deviations, from those of equal chunks."""
+    means, m2s = stages
+    dt, parts = means.dtype, means.shape[-1]
+
+    def share(k: Kernel, idx: Sequence[Index]) -> Value:
+        return k.op("div", dt, means.at(k, idx), k.constant(float(parts), dt))
+
+    mean = _fold(low, means, share, means.reads, "sum", dt)
+
+    def deviation(k: Kernel, idx: Sequence[Index]) -> Value:
+        d = k.op("sub", dt, means.at(k, idx), mean.at(k, idx[:-1]))
+        between = k.op("mul", dt, k.op("mul", dt, d, d), k.constant(float(chunk), dt))
+        return k.op("add", dt, m2s.at(k, idx), between)
+
+    return [mean, _fold(low, m2s, deviation, means.reads | m2s.reads | mean.reads, "sum", dt)]
 
 
 def _size(shape: Sequence[int], dims: Sequence[int]) -> int:
