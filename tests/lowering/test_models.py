@@ -28,9 +28,10 @@ def test_training_step_without_dropout_equals_eager(name):
     want.backward()
     got = compiled(other)(*args)
     got.backward()
-    assert_same("loss", want, got, 1e-6)
+    tol = 2e-5 if name == "llama" else 1e-6  # it computes in float32 in places
+    assert_same("loss", want, got, tol)
     for n, g in gradients(m).items():
-        assert_same(n, g, gradients(other)[n], 1e-6)
+        assert_same(n, g, gradients(other)[n], tol)
     for (n, a), (_, b) in zip(m.named_buffers(), other.named_buffers()):
         assert_same(n, a, b, 1e-6)
 
