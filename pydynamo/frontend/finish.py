@@ -18,6 +18,7 @@ from pydynamo.frontend import asm, replay
 from pydynamo.frontend.codegen import OUTPUTS, Plan, PyCodegen
 from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
 from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_locals, make_resume_code
+from pydynamo.frontend.resume_slots import around_load, used_as
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 
 if TYPE_CHECKING:
@@ -275,22 +276,31 @@ def _break_over(root: RootTranslator, index: int) -> None:
     names = _live(root, index + 1)
     slots = _slots(below) + (VALUE,) * pushes
     results: list[str] = []
-    if inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL") and (inst.arg or 0) & 1 and (inst.opname == "LOAD_GLOBAL" or not asm.V311):
+    if (
+        inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL")
+        and (inst.arg or 0) & 1
+        and (inst.opname == "LOAD_GLOBAL" or not asm.V311)
+    ):
         unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 
     from pydynamo.frontend import callees
 
+    use = used_as(inst, len(root.stack))
     callee = _compilable_callee(inst, operands, callees.KINDS)
     picker = callees.picker_for(root.options)
 
     def emit(cg: PyCodegen) -> None:
         _keep_all(cg, [*operands, *below, *(root.locals[n] for n in names)])
-        for operand in operands:
+        for place, operand in enumerate(operands, len(below)):
             if operand is callee:
                 cg.call(lambda: cg.load_object(picker), [lambda: cg(callee)])
-            else:
-                cg(operand)
+                continue
+            container = use is not None and use[1] == place and not isinstance(operand, NullVariable)
+            head, tail = around_load(use[0] if use is not None and container else None)
+            cg.emit_all(head)
+            cg(operand)
+            cg.emit_all(tail)
         for extra in before:
             if extra.opname == "KW_NAMES":
                 cg.emit(asm.copy_of(extra))

@@ -10,7 +10,7 @@ from typing import Any
 from pydynamo.errors import BytecodeError
 from pydynamo.frontend import asm
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.resume_slots import follow, separate_comprehensions
+from pydynamo.frontend.resume_slots import around_load, follow, separate_comprehensions
 
 #: what fills a stack slot of the continued frame: a parameter, NULL, or the PUSH_EXC_INFO of a handled exception
 VALUE, NULL, EXC_INFO = "value", "null", "exc-info"
@@ -95,11 +95,11 @@ def make_resume_code(
         others = [n for n in options["co_varnames"] if n not in names and not n.startswith("___stack")]
         others = [n for n in others if n not in frees]
         body = _reachable(instructions, start)
-        iterators, reraises = follow(body, target, len(slots), successors)
+        uses, reraises = follow(body, target, len(slots), successors)
         for inst in reraises:
             inst.arg = 0
         others += separate_comprehensions(body, frees)
-        prefix = _prefix(slots, len(frees), target, iterators)
+        prefix = _prefix(slots, len(frees), target, uses)
         options.update(
             co_argcount=len(params) + len(names),
             co_posonlyargcount=0,
@@ -119,19 +119,18 @@ def make_resume_code(
         unsupported("reconstruction-failure", f"no code continues here: {error}")
 
 
-def _prefix(slots: tuple[str, ...], frees: int, target: Any, iterators: set[int]) -> list[Any]:
+def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str]) -> list[Any]:
     out = [asm.instruction("COPY_FREE_VARS", arg=frees)] if frees else []
     out.append(asm.instruction("RESUME", arg=0))
     for index, slot in enumerate(slots):
         if slot == NULL:
             out.append(asm.push_null())
             continue
-        out.append(asm.instruction("LOAD_FAST", argval=f"___stack{index}"))
+        before, after = around_load(uses.get(index))
+        out += [*before, asm.instruction("LOAD_FAST", argval=f"___stack{index}"), *after]
         if slot == EXC_INFO:
             out.append(asm.instruction("PUSH_EXC_INFO"))
             out.append(asm.instruction("POP_TOP"))
-        elif index in iterators:
-            out.append(asm.instruction("GET_ITER"))
     out.append(asm.jump(target))
     return out
 

@@ -11,6 +11,53 @@ from typing import Any
 
 from pydynamo.frontend import asm
 
+#: what an instruction takes a slot for, and how far below the top of the stack that slot is, apart from its operand
+_USES: dict[str, tuple[str, int]] = {
+    "LIST_APPEND": ("list", 1),
+    "LIST_EXTEND": ("list", 1),
+    "SET_ADD": ("set", 1),
+    "SET_UPDATE": ("set", 1),
+    "MAP_ADD": ("dict", 2),
+    "DICT_UPDATE": ("dict", 1),
+    "DICT_MERGE": ("dict", 1),
+}
+#: number of the intrinsic that makes a tuple of a list
+_LIST_TO_TUPLE = 6
+#: how a container is made and filled from another one
+_MAKE: dict[str, tuple[str, str]] = {
+    "list": ("BUILD_LIST", "LIST_EXTEND"),
+    "set": ("BUILD_SET", "SET_UPDATE"),
+    "dict": ("BUILD_MAP", "DICT_UPDATE"),
+}
+
+
+def used_as(inst: Any, depth: int) -> tuple[str, int] | None:
+    """What CPython takes a stack slot for without a check: ``iterator``, ``list``, ``set`` or ``dict``; and which slot."""
+    if inst.opname == "FOR_ITER":
+        return "iterator", depth - 1
+    if inst.opname == "CALL_FUNCTION_EX":
+        return ("dict", depth - 1) if asm.V314 or inst.arg & 1 else None
+    if inst.opname == "LIST_TO_TUPLE" or (inst.opname == "CALL_INTRINSIC_1" and inst.arg == _LIST_TO_TUPLE):
+        return "list", depth - 1
+    if inst.opname in _USES:
+        kind, below = _USES[inst.opname]
+        return kind, depth - below - inst.arg
+    return None
+
+
+def around_load(kind: str | None) -> tuple[list[Any], list[Any]]:
+    """What stands before and after the load of a value so that it is what it is taken for.
+
+    A container on the stack is still under construction, nobody else holds it: one of its own with the same contents will do.
+    """
+    if kind is None:
+        return [], []
+    if kind == "iterator":
+        return [], [asm.instruction("GET_ITER")]
+    make, fill = _MAKE[kind]
+    return [asm.instruction(make, arg=0)], [asm.instruction(fill, arg=1)]
+
+
 #: instructions that put something new in the place of their operand though the depth stays
 _REPLACE_TOP = frozenset({"GET_ITER", "GET_YIELD_FROM_ITER", "GET_AWAITABLE"})
 
@@ -20,15 +67,15 @@ def follow(
     start: Any,
     depth: int,
     successors: Callable[[list[Any], Callable[[Any], int], int], list[int]],
-) -> tuple[set[int], list[Any]]:
+) -> tuple[dict[int, str], list[Any]]:
     """Follow the first ``depth`` stack slots from ``start`` on.
 
-    Returns the slots that a FOR_ITER takes as its iterator, and the RERAISE instructions whose ``lasti`` is such a slot.
+    Returns what the slots are taken for (see ``used_as``), and the RERAISE instructions whose ``lasti`` is such a slot.
     """
     index_of = {inst: index for index, inst in enumerate(body)}
     states: dict[int, tuple[int, int]] = {}
     work = [(index_of[start], depth, depth)]
-    iterators: set[int] = set()
+    uses: dict[int, str] = {}
     reraises: list[Any] = []
     while work:
         index, now, kept = work.pop()
@@ -43,11 +90,12 @@ def follow(
             work.append((target, *_after(inst, body[target], now, kept)))
     for index, (now, kept) in states.items():
         inst = body[index]
-        if inst.opname == "FOR_ITER" and now - 1 < kept:
-            iterators.add(now - 1)
-        elif inst.opname == "RERAISE" and inst.arg and now - 1 - inst.arg < kept:
+        use = used_as(inst, now)
+        if use is not None and use[1] < kept:
+            uses[use[1]] = use[0]
+        if inst.opname == "RERAISE" and inst.arg and now - 1 - inst.arg < kept:
             reraises.append(inst)
-    return iterators, reraises
+    return uses, reraises
 
 
 def _after(inst: Any, target: Any, depth: int, kept: int) -> tuple[int, int]:
