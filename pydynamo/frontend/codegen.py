@@ -199,7 +199,7 @@ class PyCodegen:
                     self.emit(asm.instruction("STORE_ATTR", argval="cell_contents"))
                 continue
             assert isinstance(value, ObjectVariable)
-            _, names = self.ledger.attrs.get(value.identity(), (value, {}))
+            _, names = self.ledger.attrs.get(id(value.identity()), (value, {}))
             for name, content in names.items():
                 if content is not DELETED:
                     self._raw_setattr(value, name, content)
@@ -239,5 +239,6 @@ class PyCodegen:
         if value in self.temps:
             # building it kept it already: drop the copy that was left on the stack
             self.instructions[-2:] = self.instructions[-1:]
+            self._top = None
             return
         self.store_temp(value)

@@ -14,11 +14,15 @@ __all__ = ["ObservedException", "RestartTranslation", "SkipFrame", "Unsupported"
 
 
 class ObservedException(Exception):
-    """The user's program raises; ``vt`` is the exception as a tracked value."""
+    """The user's program raises; ``vt`` is the exception as a tracked value.
 
-    def __init__(self, vt: VariableTracker) -> None:
+    ``fresh`` is True until the raising frame has linked the exception that it was handling; raising again links nothing.
+    """
+
+    def __init__(self, vt: VariableTracker, fresh: bool = True) -> None:
         super().__init__(vt)
         self.vt = vt
+        self.fresh = fresh
 
 
 class RestartTranslation(Exception):

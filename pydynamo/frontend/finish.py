@@ -75,6 +75,7 @@ _TRUTH_JUMPS = frozenset(
         "POP_JUMP_BACKWARD_IF_FALSE",
     }
 )
+_FRAME_READERS = (locals, vars, dir, eval, exec)
 _names = itertools.count()
 
 
@@ -210,6 +211,8 @@ def _compile_break(root: RootTranslator) -> None:
     in_loop = _in_loop(root, index)
     plain = inst.exn_tab_entry is None and not in_loop and not root.handled
     empty = root.graph.is_empty() and root.effects.is_empty()
+    if _looks_at_frame(root, inst):
+        unsupported("inspection", "the frame itself is looked at")
     if inst.opname in _TRUTH_JUMPS and plain:
         _break_at_branch(root, index)
     elif inst.opname in _STEPPABLE and plain:
@@ -218,6 +221,17 @@ def _compile_break(root: RootTranslator) -> None:
         unsupported("reconstruction-failure", "nothing was captured")
     else:
         _continue_eagerly(root, index)
+
+
+def _looks_at_frame(root: RootTranslator, inst: Any) -> bool:
+    """True if the instruction calls a builtin that reads the names of the frame it is called from."""
+    from pydynamo.frontend.variables.builtin import BuiltinVariable
+
+    if inst.opname not in ("CALL", "CALL_KW", "CALL_FUNCTION_EX"):
+        return False
+    operands = root.stack[-(inst.arg or 0) - 3 :]
+    called = [v.fn if isinstance(v, BuiltinVariable) else getattr(v, "value", None) for v in operands]
+    return any(fn is reader for fn in called for reader in _FRAME_READERS)
 
 
 def _in_loop(root: RootTranslator, index: int) -> bool:

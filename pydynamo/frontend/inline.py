@@ -154,8 +154,10 @@ class GeneratorVariable(AnyIterator):
             return self._run(tx, sent, error)
         except ObservedException as raised:
             self.closed = True
-            if raised.vt.python_type() is StopIteration and raised.vt is not self._ended:
-                unsupported("generator", "StopIteration raised inside a generator")
+            if raised.vt is not self._ended:
+                replacement = stop_iteration_error(raised.vt)
+                if replacement is not raised.vt:  # before 3.12 no instruction of the generator does this
+                    raise ObservedException(replacement, fresh=False) from None
             raise
         finally:
             self.running = False
@@ -236,6 +238,16 @@ class GeneratorVariable(AnyIterator):
 
     def reconstruct(self, cg: PyCodegen) -> None:
         unsupported("generator", f"generator {self.name} is alive")
+
+
+def stop_iteration_error(error: VariableTracker) -> VariableTracker:
+    """What leaves a generator that raises ``error``: a RuntimeError in place of a StopIteration."""
+    if not issubclass(error.python_type(), StopIteration):
+        return error
+    made = ExceptionVariable(RuntimeError, [constant("generator raised StopIteration")])
+    made.cause = made.context = error
+    made.suppress = True
+    return made
 
 
 def exception_to_raise(tx: Translator, value: VariableTracker) -> VariableTracker:

@@ -63,9 +63,42 @@ def is_user_object(value: VariableTracker) -> bool:
     """True for values whose special methods are Python code that can be inlined."""
     from pydynamo.frontend.variables.objects import ObjectVariable
 
-    return isinstance(value, ObjectVariable) or (
-        isinstance(value, SequenceVariable) and is_namedtuple(value.cls)
-    )
+    return isinstance(value, ObjectVariable) or (isinstance(value, SequenceVariable) and is_namedtuple(value.cls))
+
+
+def _number(tx: Translator, value: VariableTracker, other: VariableTracker) -> VariableTracker:
+    """``value`` beside a symbol: a bool, known or not, counts as the int that it is."""
+    from pydynamo.frontend.variables.tensor import SymNumberVariable
+
+    if isinstance(other, SymNumberVariable):
+        if isinstance(value, ConstantVariable) and type(value.value) is bool:
+            return constant(int(value.value))
+        if isinstance(value, SymNumberVariable) and value.python_type() is bool:
+            return constant(int(tx.truth(value)))
+    if isinstance(value, SymNumberVariable) and value.python_type() is bool and _python_number(other):
+        return constant(tx.truth(value))
+    return value
+
+
+def _exact_numbers(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker
+) -> tuple[VariableTracker, VariableTracker]:
+    """The operands as constants where shape expressions do not compute what Python does: floats, powers, zero."""
+    from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
+
+    if isinstance(left, TensorVariable):
+        return left, right
+    whole = left.python_type() is int and right.python_type() is int
+    known = isinstance(right, ConstantVariable) and whole and (right.value > 0 if name != "pow" else right.value >= 0)
+    if known:
+        return left, right
+    fixed = [v.specialize(tx) if isinstance(v, SymNumberVariable) else v for v in (left, right)]
+    return fixed[0], fixed[1]
+
+
+def is_user_class(kind: type) -> bool:
+    """True for classes made by Python code."""
+    return bool(kind.__flags__ & (1 << 9))
 
 
 def _python_number(value: VariableTracker) -> bool:
@@ -88,9 +121,16 @@ def binary(
         if not _enum_with_methods(left) and not _enum_with_methods(right):
             return fold(tx, function, [left, right])
     if is_graph_value(left) or is_graph_value(right):
-        from pydynamo.frontend.variables.tensor import graph_binary
+        from pydynamo.frontend.variables.tensor import TensorVariable, graph_binary
 
         if _graph_operand(left) and _graph_operand(right):
+            if not isinstance(left, TensorVariable):
+                function = BINARY[name][0]  # a number is not changed in place: the graph must not rebind its name
+            left, right = _number(tx, left, right), _number(tx, right, left)
+            if name in ("mod", "floordiv", "pow") and not isinstance(right, TensorVariable):
+                left, right = _exact_numbers(tx, name, left, right)
+            if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+                return fold(tx, function, [left, right])
             return graph_binary(tx, function, left, right)
         if not is_user_object(left) and not is_user_object(right):
             return _graph_with_container(tx, name, function, left, right)
@@ -130,6 +170,8 @@ def _builtin_binary(
     """Containers; None if the pair is not one of theirs."""
     import collections
 
+    import torch
+
     if isinstance(left, SequenceVariable) and not is_namedtuple(left.cls):
         if name == "add" and inplace and left.mutable:
             return _then(left, left.call_method(tx, "extend", [right], {}))
@@ -139,10 +181,9 @@ def _builtin_binary(
                 list,
                 tuple,
             ):
-                import torch
-
-                both = left.cls is torch.Size and right.cls is torch.Size
-                return SequenceVariable(left.items + right.items, left.cls if both else plain)
+                if is_namedtuple(right.cls):
+                    return SequenceVariable(left.items + right.items, plain)
+                return SequenceVariable(left.items + right.items, type(left.cls() + right.cls()))
         if name == "mul" and isinstance(right, ConstantVariable) and isinstance(right.value, int):
             if len(left.items) * right.value > 1 << 16:
                 unsupported("too-long", "a very long sequence")
@@ -150,14 +191,9 @@ def _builtin_binary(
                 tx.ledger.mutate(left)
                 left.items[:] = left.items * right.value
                 return left
-            if left.cls in (list, tuple):
-                return SequenceVariable(left.items * right.value, left.cls)
-    if (
-        name == "mul"
-        and isinstance(right, SequenceVariable)
-        and _python_number(left)
-        and right.cls in (list, tuple)
-    ):
+            if left.cls in (list, tuple, torch.Size):
+                return SequenceVariable(left.items * right.value, type(left.cls() * 1))
+    if name == "mul" and isinstance(right, SequenceVariable) and _python_number(left) and right.cls in (list, tuple):
         if isinstance(left.as_constant(), int):
             return _builtin_binary(tx, name, right, left, False)
     if name == "mod" and isinstance(left, ConstantVariable) and isinstance(left.value, str | bytes):
@@ -215,6 +251,9 @@ def _user_binary(
     result = _attempt(tx, attempts)
     if result is not None:
         return result
+    if any(hasattr(kind, "__getitem__") and not is_user_class(kind) for kind in (left_type, right_type)):
+        # sequences repeat and concatenate after both sides declined, and raise errors of their own
+        unsupported("unsupported-operator", f"{name} of {left.describe()} and {right.describe()}")
     symbol = {
         "add": "+",
         "sub": "-",
@@ -238,9 +277,7 @@ def _user_binary(
     )
 
 
-def _attempt(
-    tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]
-) -> VariableTracker | None:
+def _attempt(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
     """The first special method that does not answer NotImplemented."""
     from pydynamo.frontend.variables.objects import special_method
 
@@ -300,15 +337,11 @@ def _skeleton(value: VariableTracker) -> Any:
     unsupported("unsupported-operator", f"operator on {value.describe()}")
 
 
-def _raise_like_python(
-    tx: Translator, function: Callable[..., Any], *operands: VariableTracker
-) -> VariableTracker:
+def _raise_like_python(tx: Translator, function: Callable[..., Any], *operands: VariableTracker) -> VariableTracker:
     """Operands of builtin types that do not go together: raise what Python raises."""
     values = [_skeleton(operand) for operand in operands]
     run_python(tx, lambda: function(*values))
-    unsupported(
-        "unsupported-operator", f"{function.__name__} of {' and '.join(o.describe() for o in operands)}"
-    )
+    unsupported("unsupported-operator", f"{function.__name__} of {' and '.join(o.describe() for o in operands)}")
 
 
 def unary(tx: Translator, name: str, value: VariableTracker) -> VariableTracker:
@@ -336,6 +369,9 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
         if _graph_operand(left) and _graph_operand(right):
             from pydynamo.frontend.variables.tensor import graph_binary
 
+            left, right = _number(tx, left, right), _number(tx, right, left)
+            if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+                return fold(tx, function, [left, right])
             return graph_binary(tx, function, left, right)
         other = right if is_graph_value(left) else left
         if not is_user_object(other) and symbol in ("==", "!="):
@@ -370,23 +406,30 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
     if symbol in ("==", "!="):
         if left.identity() is right.identity():
             return constant(symbol == "==")
-        if type(left) is not type(right) or not _value_types(left):
+        if _never_equal(left, right):
             note_distinct(tx, left, right)
             return constant(symbol == "!=")
         unsupported("unsupported-operator", f"{left.describe()} {symbol} {right.describe()}")
     return _raise_like_python(tx, function, left, right)
 
 
-def _value_types(value: VariableTracker) -> bool:
-    """True if values of this kind compare by contents."""
-    from pydynamo.frontend.variables.functions import BoundMethodVariable
-
-    return isinstance(value, SequenceVariable | DictVariable | SetVariable | DictView | BoundMethodVariable)
+_CONTENTS = (list, tuple, dict, set, str, bytes, int, float, complex, range, slice, type(None), type(Ellipsis))
 
 
-def _user_compare(
-    tx: Translator, symbol: str, left: VariableTracker, right: VariableTracker
-) -> VariableTracker:
+def _never_equal(left: VariableTracker, right: VariableTracker) -> bool:
+    """True if two different objects of these types are not equal, whatever they hold."""
+    kinds = left.python_type(), right.python_type()
+    by_identity = [kind.__eq__ is object.__eq__ for kind in kinds]
+    if all(by_identity):
+        return True
+    families = [next((f for f in _CONTENTS if issubclass(k, f) and k.__eq__ is f.__eq__), None) for k in kinds]
+    if None not in families:
+        numbers = (int, float, complex)
+        return families[0] is not families[1] and not (families[0] in numbers and families[1] in numbers)
+    return any(by_identity) and any(family is not None for family in families)
+
+
+def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker:
     normal = (left, _DUNDER_OF[symbol], right)
     mirrored = (right, _DUNDER_OF[_MIRROR[symbol]], left)
     left_type, right_type = left.python_type(), right.python_type()
@@ -420,12 +463,16 @@ def _sequence_compare(
 
 
 def _dict_equal(tx: Translator, left: DictVariable, right: DictVariable) -> bool:
+    import collections
+
+    if left.cls is right.cls is collections.Counter:
+        unsupported("unsupported-operator", "comparison of Counters")
+    if left.cls is right.cls is collections.OrderedDict and list(left.entries) != list(right.entries):
+        return False
     if len(left.entries) != len(right.entries):
         return False
     for code, (_, value) in left.entries.items():
-        if code not in right.entries or not same_or_equal(
-            tx, value.realize(), right.entries[code][1].realize()
-        ):
+        if code not in right.entries or not same_or_equal(tx, value.realize(), right.entries[code][1].realize()):
             return False
     return True
 
@@ -458,7 +505,11 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         unsupported("unsupported-operator", "identity of equal constants")
     from pydynamo.frontend.variables.tensor import SymNumberVariable
 
-    if isinstance(left, SymNumberVariable) and isinstance(right, SymNumberVariable):
+    if isinstance(left, SymNumberVariable) or isinstance(right, SymNumberVariable):
+        if left.python_type() is not right.python_type():
+            return False
+        if left.python_type() is bool:
+            return tx.truth(left) == tx.truth(right)
         unsupported("unsupported-operator", "identity of numbers")
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         if left.cls is tuple and right.cls is tuple and not left.items and not right.items:
@@ -489,12 +540,16 @@ def contains_by_iteration(tx: Translator, container: VariableTracker, item: Vari
 
 def iterate(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
     """The items of ``value``, one after the other, as a for loop sees them."""
-    iterator = value.realize().get_iter(tx)
+    yield from stepping(tx, value.realize().get_iter(tx).realize())
+
+
+def stepping(tx: Translator, iterator: VariableTracker) -> Iterator[VariableTracker]:
+    """What ``next()`` gives until the iterator ends."""
     for _ in range(1 << 17):
         try:
             yield iterator.next(tx)
         except ObservedException as error:
-            if error.vt.python_type() is StopIteration:
+            if issubclass(error.vt.python_type(), StopIteration):
                 return
             raise
     unsupported("too-long", "a very long iteration")
@@ -539,9 +594,7 @@ def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> 
     return [item for _, item in sorted(rows, key=cmp_to_key(order), reverse=reverse)]
 
 
-def call_dunder(
-    tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]
-) -> VariableTracker:
+def call_dunder(tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]) -> VariableTracker:
     """A special method of a builtin container, called by name."""
     if name == "__len__":
         return owner.length(tx)

@@ -84,8 +84,12 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         name = target if op == "call_method" else getattr(target, "__name__", "")
-        if name in DATA_FAILING and tx.in_user_try():
-            unsupported("failing-operator-in-try", f"{name} in a try block")
+        if name in DATA_FAILING and _may_fail(name, args):
+            if tx.in_user_try():
+                unsupported("failing-operator-in-try", f"{name} in a try block")
+            if not tx.root.options.fullgraph and not tx.ledger.is_empty():
+                # changes are made after the graph: if the operator fails, they must have been made before it
+                unsupported("failing-operator-in-try", f"{name} after a change that an error must leave behind")
         fx_args = tuple(arg.as_fx() for arg in args)
         fx_kwargs = {key: arg.as_fx() for key, arg in kwargs.items()}
         fakes = [arg.as_fake() for arg in args]
@@ -165,6 +169,22 @@ class OutputGraph:
                 self.graph.erase_node(entry.node)
         self.inputs = kept
         return torch.fx.GraphModule({}, self.graph, "CompiledGraph")
+
+
+def _may_fail(name: str, args: Args) -> bool:
+    """True if an operator of this name can fail for the data of these arguments."""
+    if name in ("getitem", "setitem"):
+        found: dict[int, VariableTracker] = {}
+        _tensors_in(args[1], found)
+        return any(isinstance(v, TensorVariable) and v.fake.dtype != torch.bool for v in found.values())
+    if name in ("floordiv", "mod", "div", "floor_divide", "remainder"):
+        # only integers divided by a zero that is not known now fail
+        operands = [arg for arg in args if isinstance(arg, TensorVariable)]
+        if any(arg.fake.is_floating_point() or arg.fake.is_complex() for arg in operands):
+            return False
+        divisor = args[1] if len(args) > 1 else None
+        return divisor is None or not divisor.is_constant() or not divisor.as_constant()
+    return True
 
 
 def _is_fact(value: VariableTracker) -> bool:

@@ -89,6 +89,8 @@ def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> 
     name = cell.local_name or (
         cell.source.key if cell.source is not None and cell.source.kind == "cell" else None
     )
+    if content is DELETED and cell.contents is None:
+        return  # it was empty at entry
     if name is not None:
         if content is DELETED:
             cg.emit(asm.instruction("DELETE_DEREF", argval=name))
@@ -141,8 +143,8 @@ class GlobalStore:
         self.scope[self.name] = value
 
     def delete(self) -> None:
-        """Delete the global."""
-        del self.scope[self.name]
+        """Delete the global; the trace may have made it itself."""
+        self.scope.pop(self.name, None)
 
 
 def replace_list(target: Any, items: list[Any]) -> None:

@@ -27,10 +27,11 @@ class Ledger:
 
     def __init__(self) -> None:
         self.contents: dict[VariableTracker, Any] = {}
-        self.attrs: dict[object, tuple[VariableTracker, dict[str, VariableTracker]]] = {}
+        #: by id of what stands for the owner's identity, which the owner keeps alive
+        self.attrs: dict[int, tuple[VariableTracker, dict[str, VariableTracker]]] = {}
         self.globals: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker]] = {}
         self.cells: dict[VariableTracker, VariableTracker] = {}
-        self.redefined: set[tuple[object, str]] = set()
+        self.redefined: set[tuple[int, str]] = set()
 
     def is_empty(self) -> bool:
         """True if no change is visible to anybody outside the trace."""
@@ -49,20 +50,20 @@ class Ledger:
     # attributes --------------------------------------------------------------------------------------------------
     def store_attr(self, owner: VariableTracker, name: str, value: VariableTracker) -> None:
         """``owner.name = value``"""
-        _, names = self.attrs.setdefault(owner.identity(), (owner, {}))
+        _, names = self.attrs.setdefault(id(owner.identity()), (owner, {}))
         if names.get(name) is DELETED:
             del names[name]
-            self.redefined.add((owner.identity(), name))
+            self.redefined.add((id(owner.identity()), name))
         names[name] = value
 
     def delete_attr(self, owner: VariableTracker, name: str) -> None:
         """``del owner.name``"""
-        _, names = self.attrs.setdefault(owner.identity(), (owner, {}))
+        _, names = self.attrs.setdefault(id(owner.identity()), (owner, {}))
         names[name] = DELETED
 
     def load_attr(self, owner: VariableTracker, name: str) -> VariableTracker | None:
         """What was stored to ``owner.name`` in the trace (DELETED if it was deleted), None if nothing was."""
-        entry = self.attrs.get(owner.identity())
+        entry = self.attrs.get(id(owner.identity()))
         return entry[1].get(name) if entry is not None else None
 
     def class_override(self, cls: type, name: str) -> VariableTracker | None:
@@ -70,7 +71,7 @@ class Ledger:
         if not self.attrs:
             return None
         for base in cls.__mro__:
-            entry = self.attrs.get(base)
+            entry = self.attrs.get(id(base))
             if entry is not None and name in entry[1]:
                 return entry[1][name]
             if name in base.__dict__:

@@ -64,7 +64,7 @@ class SymbolicShapes:
         fixed = frozenset(getattr(value, "_pydynamo_static", ()))
         if self.dynamic is False or source.name in self.static or isinstance(value, torch.nn.Parameter):
             return frozenset()
-        sizes, changed = self.history.setdefault(source.name, (tuple(value.shape), set()))
+        sizes, changed = self.history.setdefault(f"{source.name}.shape", (tuple(value.shape), set()))
         if config.automatic_dynamic and len(sizes) == value.dim():
             changed.update(i for i, (a, b) in enumerate(zip(sizes, value.shape, strict=True)) if a != b)
         wanted = set(range(value.dim())) if self.dynamic is True else changed | marked

@@ -19,7 +19,7 @@ from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable, SuperVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant
-from pydynamo.frontend.variables.exceptions import ExceptionVariable
+from pydynamo.frontend.variables.exceptions import ExceptionVariable, set_context
 from pydynamo.frontend.variables.functions import CellVariable, UserFunctionVariable
 
 if TYPE_CHECKING:
@@ -84,10 +84,10 @@ class Translator:
     def handle_exception(self, error: ObservedException) -> None:
         """Unwind to the handler of the current instruction, or leave the frame."""
         entry = self.current.exn_tab_entry
-        handled = self.root.handled
-        if isinstance(error.vt, ExceptionVariable) and handled and error.vt.source is None:
-            if error.vt.context is NONE and handled[-1] is not error.vt:
-                error.vt.context = handled[-1]
+        if error.fresh:
+            error.fresh = False
+            if self.root.handled:
+                set_context(error.vt, self.root.handled[-1])
         if entry is None:
             raise error
         del self.stack[entry.depth :]
@@ -119,7 +119,10 @@ class Translator:
     def raise_error(self, cls: type[BaseException], argument: str | VariableTracker) -> NoReturn:
         """The user's program raises ``cls(argument)``."""
         value = constant(argument) if isinstance(argument, str) else argument
-        raise ObservedException(ExceptionVariable(cls, [value]))
+        error = ExceptionVariable(cls, [value])
+        if cls is NameError and isinstance(argument, str) and argument.count("'") >= 2:
+            error.attrs["name"] = constant(argument.split("'")[1])
+        raise ObservedException(error)
 
     def truth(self, value: VariableTracker) -> bool:
         """``bool(value)``"""

@@ -135,7 +135,9 @@ class Walker:
             if isinstance(value, collections.defaultdict):
                 self.walk(path + ".default_factory", value.default_factory)
             self.trace.append((path + " keys", dict.__len__(value)))
-            for i, (key, item) in enumerate(dict.items(value)):
+            ordered = isinstance(value, collections.OrderedDict)
+            items = collections.OrderedDict.items(value) if ordered else dict.items(value)
+            for i, (key, item) in enumerate(items):
                 self.walk(f"{path} key {i}", key)
                 self.walk(f"{path}[{_short(key)}]", item)
         elif isinstance(value, (set, frozenset)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.inline import stop_iteration_error
 from pydynamo.frontend.variables.base import NullVariable, VariableTracker
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -87,9 +88,7 @@ def _call_function_ex(tx: Translator, inst: Any) -> None:
 def _call_intrinsic_1(tx: Translator, inst: Any) -> None:
     value = tx.pop()
     if inst.arg == 3:
-        if value.python_type() is StopIteration:
-            tx.raise_error(RuntimeError, "generator raised StopIteration")
-        tx.push(value)
+        tx.push(stop_iteration_error(value))
     elif inst.arg == 5:
         tx.push(ops.unary(tx, "pos", value))
     elif inst.arg == 6:

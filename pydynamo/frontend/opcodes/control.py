@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
@@ -109,7 +109,7 @@ def _for_iter(tx: Translator, inst: Any) -> None:
     try:
         tx.push(iterator.next(tx))
     except ObservedException as error:
-        if error.vt.python_type() is not StopIteration:
+        if not issubclass(error.vt.python_type(), StopIteration):
             raise
         # 3.11 pops the iterator; 3.12 skips END_FOR and pops; 3.13+ skips END_FOR, then POP_TOP or POP_ITER pops
         tx.jump(inst.target)
@@ -160,7 +160,7 @@ def _send(tx: Translator, inst: Any) -> None:
         else:
             tx.push(iterator.call_method(tx, "send", [sent], {}))
     except ObservedException as error:
-        if error.vt.python_type() is not StopIteration:
+        if not issubclass(error.vt.python_type(), StopIteration):
             raise
         if not V312:
             tx.stack.pop()
@@ -194,7 +194,7 @@ def _raise_varargs(tx: Translator, inst: Any) -> None:
     if inst.arg == 0:
         if not tx.root.handled:
             tx.raise_error(RuntimeError, "No active exception to reraise")
-        raise ObservedException(tx.root.handled[-1])
+        raise ObservedException(tx.root.handled[-1], fresh=False)
     cause = tx.pop() if inst.arg == 2 else None
     error = exception_to_raise(tx, tx.pop())
     if cause is not None:
@@ -209,7 +209,7 @@ def _reraise(tx: Translator, inst: Any) -> None:
     error = tx.pop()
     if inst.arg:
         tx.stack.pop()
-    raise ObservedException(error)
+    raise ObservedException(error, fresh=False)
 
 
 @op("PUSH_EXC_INFO")
@@ -252,7 +252,7 @@ def _groups(tx: Translator, inst: Any) -> None:
 @op("BEFORE_WITH")
 def _before_with(tx: Translator, inst: Any) -> None:
     manager = tx.pop()
-    leave, enter = _method(tx, manager, "__exit__"), _method(tx, manager, "__enter__")
+    enter, leave = _method(tx, manager, "__enter__"), _method(tx, manager, "__exit__")
     tx.push(leave)
     tx.push(enter.realize().call_function(tx, [], {}))
 
@@ -263,12 +263,27 @@ def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTrac
     if ops.is_user_object(manager):
         method = special_method(tx, manager, name)
         if method is None:
-            tx.raise_error(
-                TypeError,
-                f"'{manager.python_type().__name__}' object does not support the context manager protocol",
-            )
+            _no_manager(tx, manager.python_type())
         return method
+    if not hasattr(manager.python_type(), name):
+        _no_manager(tx, manager.python_type())
     return manager.getattr(tx, name)
+
+
+def _no_manager(tx: Translator, kind: type) -> NoReturn:
+    """What a with statement raises for an object of this class: the words differ by version, so Python says them."""
+    has = {name: _ignore for name in ("__enter__", "__exit__") if hasattr(kind, name)}
+    stand_in = type(kind.__name__, (), {**has, "__module__": kind.__module__, "__qualname__": kind.__qualname__})
+    try:
+        with stand_in():
+            pass
+    except TypeError as error:
+        tx.raise_error(TypeError, str(error))
+    unsupported("unsupported-context", f"an instance of {kind.__qualname__}")
+
+
+def _ignore(*_: Any) -> None:
+    return None
 
 
 @op("LOAD_SPECIAL")

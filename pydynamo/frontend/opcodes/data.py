@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
@@ -10,7 +11,7 @@ from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.builtin import text_of
 from pydynamo.frontend.variables.builtin_functions import format_value
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python, run_python
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 
@@ -190,7 +191,11 @@ def _set_add(tx: Translator, inst: Any) -> None:
 @op("SET_UPDATE")
 def _set_update(tx: Translator, inst: Any) -> None:
     value = tx.stack.pop()
-    _under(tx, inst.arg).call_method(tx, "update", [value], {})
+    target = _under(tx, inst.arg)
+    fresh = isinstance(target, SetVariable) and not target.members
+    target.call_method(tx, "update", [value], {})
+    if fresh and isinstance(target, SetVariable):
+        target.filled(value.realize())
 
 
 @op("MAP_ADD")
@@ -230,19 +235,35 @@ def _unpack_sequence(tx: Translator, inst: Any) -> None:
     value = tx.pop()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
         tx.raise_error(TypeError, f"cannot unpack non-iterable {value.python_type().__name__} object")
-    items = list(ops.iterate(tx, value))
-    if len(items) > inst.arg:
-        tx.raise_error(ValueError, f"too many values to unpack (expected {inst.arg})")
-    if len(items) < inst.arg:
-        tx.raise_error(ValueError, f"not enough values to unpack (expected {inst.arg}, got {len(items)})")
+    if isinstance(value, SequenceVariable) and value.cls in (list, tuple):
+        items = list(value.items)
+    else:
+        items = list(itertools.islice(ops.iterate(tx, value), inst.arg + 1))  # Python looks one item further
+    if len(items) != inst.arg:
+        _unpack_like_python(tx, value.python_type(), len(items), inst.arg)
     for item in reversed(items):
         tx.push(item)
+
+
+def _unpack_like_python(tx: Translator, kind: type, count: int, wanted: int) -> None:
+    """Raise what unpacking ``count`` values to ``wanted`` names raises: the words differ by type and version."""
+    made: Any = {list: list, tuple: tuple, dict: dict.fromkeys}.get(kind, iter)(range(count))
+    code = compile(f"[{'_, ' * wanted}] = made", "<unpack>", "exec")
+    run_python(tx, lambda: exec(code, {"made": made}))
+    unsupported("unsupported-operator", f"unpacking a {kind.__name__}")
 
 
 @op("UNPACK_EX")
 def _unpack_ex(tx: Translator, inst: Any) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
-    items = list(ops.iterate(tx, tx.pop()))
+    value = tx.pop()
+    if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
+        tx.raise_error(TypeError, f"cannot unpack non-iterable {value.python_type().__name__} object")
+    iterator = value.get_iter(tx).realize()
+    # the rest is taken by list(), which asks the iterator for its iterator once more
+    items = list(itertools.islice(ops.stepping(tx, iterator), before))
+    if len(items) == before:
+        items += ops.iterate(tx, iterator)
     if len(items) < before + after:
         tx.raise_error(
             ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"

@@ -62,8 +62,10 @@ class VariableTracker:
         unsupported("opaque-call", f"call of {self.describe()}")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
         method = self.getattr(tx, name).realize()
-        if getattr(method, "owner", None) is self:
+        if isinstance(method, MethodOfBuiltin) and method.owner is self:
             # a method in C of a value that has no model of its methods: calling it would come back here
             unsupported("opaque-object", f"{name}() of {self.describe()}")
         return method.call_function(tx, args, kwargs)

@@ -267,9 +267,13 @@ def _sequence_of(cls: type) -> Handler:
 def _set_of(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import as_set
-        from pydynamo.frontend.variables.dicts import SetVariable
+        from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
 
-        return SetVariable(dict(as_set(tx, args[0]).members) if args else {}, cls)
+        if not args:
+            return SetVariable({}, cls)
+        made = SetVariable(dict(as_set(tx, args[0]).members), cls)
+        made.only_added = not isinstance(args[0].realize(), SetVariable | DictVariable | DictView)
+        return made.filled(args[0].realize())
 
     return make
 
@@ -500,6 +504,6 @@ def _stop_or(tx: Translator, iterator: VariableTracker, default: VariableTracker
     try:
         return iterator.next(tx)
     except ObservedException as error:
-        if default is not None and error.vt.python_type() is StopIteration:
+        if default is not None and issubclass(error.vt.python_type(), StopIteration):
             return default
         raise

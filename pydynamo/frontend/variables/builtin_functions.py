@@ -135,7 +135,11 @@ def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(callable)
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
-    return constant(isinstance(value, ClassVariable) or hasattr(value.python_type(), "__call__"))  # noqa: B004 (of a class: what callable() asks)
+    if ops.is_user_object(value):
+        from pydynamo.frontend.variables.objects import special_method
+
+        return constant(special_method(tx, value, "__call__") is not None)
+    return constant(any("__call__" in base.__dict__ for base in value.python_type().__mro__))
 
 
 @handles(repr)

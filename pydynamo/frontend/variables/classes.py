@@ -213,10 +213,12 @@ class ModuleVariable(VariableTracker):
         stored = tx.ledger.load_global(scope, name)
         if stored is not None and stored is not DELETED:
             return stored
-        if name in scope:
+        if name in scope and stored is None:
             return tx.global_at(scope, name)
         if name == "__dict__":
             unsupported("inspection", "__dict__ of a module")
+        if stored is DELETED:
+            tx.raise_error(AttributeError, f"module '{self.value.__name__}' has no attribute '{name}'")
         try:
             value = getattr(self.value, name)
         except AttributeError:

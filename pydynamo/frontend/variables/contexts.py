@@ -68,7 +68,8 @@ class GradModeVariable(VariableTracker):
 
     def enter(self, tx: Translator) -> VariableTracker:
         """``__enter__``"""
-        self.before = torch.is_grad_enabled()
+        if self.cls is not torch.set_grad_enabled or self.before is None:
+            self.before = torch.is_grad_enabled()  # set_grad_enabled remembers the mode when it is made
         set_grad_mode(tx, self.enabled)
         return NONE
 

@@ -201,12 +201,14 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
         code = args[0].realize().hash_key()
         if code in s.members:
             tx.ledger.mutate(s)
+            s.only_added = False
             del s.members[code]
         elif name == "remove":
             tx.raise_error(KeyError, args[0])
         return NONE
     if name == "clear" and not args:
         tx.ledger.mutate(s)
+        s.only_added = False
         s.members.clear()
         return NONE
     if name == "pop" and not args:
@@ -214,6 +216,7 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
             tx.raise_error(KeyError, "pop from an empty set")
         first = s.ordered()[0]
         tx.ledger.mutate(s)
+        s.only_added = False
         del s.members[first.realize().hash_key()]
         return first
     if name == "copy" and not args:
@@ -239,6 +242,7 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
         for arg in args:
             result = combine(result, as_set(tx, arg).members)
         tx.ledger.mutate(s)
+        s.only_added = False
         s.members.clear()
         s.members.update(result)
         return NONE

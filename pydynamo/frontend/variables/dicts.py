@@ -223,6 +223,10 @@ class SetVariable(VariableTracker):
         self.cls = cls
         self.source = source
         self.mutable = cls is set
+        #: the constant that a fresh set was filled from at once: it says the order, while the set is unchanged
+        self.origin: frozenset[Any] | None = None
+        #: True while the members were only ever added one by one
+        self.only_added = False
 
     @classmethod
     def from_values(
@@ -231,7 +235,9 @@ class SetVariable(VariableTracker):
         members: dict[Any, VariableTracker] = {}
         for value in values:
             members.setdefault(value.realize().hash_key(), value)
-        return cls(members, kind, source)
+        made = cls(members, kind, source)
+        made.only_added = source is None
+        return made
 
     def python_type(self) -> type:
         return self.cls
@@ -257,15 +263,31 @@ class SetVariable(VariableTracker):
         return item.realize().hash_key() in self.members
 
     def ordered(self) -> list[VariableTracker]:
-        """The members in iteration order, when that is certain: at most one, or small ints of a fresh set."""
+        """The members in iteration order, when that is certain: it hangs on how the set came to be."""
         if len(self.members) <= 1:
             return list(self.members.values())
+        if self.is_as_origin():
+            by_origin = {item.realize().as_constant(): item for item in self.members.values()}
+            return [by_origin[value] for value in self.cls(self.origin or ())]
         if self.source is not None or not self.is_constant():
             unsupported("unsupported-iteration", "the order of a set is not known while compiling")
         by_value = {item.realize().as_constant(): item for item in self.members.values()}
-        if not all(isinstance(value, int) for value in by_value):
+        if all(isinstance(value, int) and 0 <= value < 8 for value in by_value):
+            return [by_value[value] for value in sorted(by_value)]  # places of their own in the smallest table
+        if not self.only_added or not all(isinstance(value, int) for value in by_value):
             unsupported("unsupported-iteration", "the order of a set is not known while compiling")
         return [by_value[value] for value in self.cls(by_value)]
+
+    def is_as_origin(self) -> bool:
+        """True if the set still holds what it was filled with, in the order of then."""
+        return self.source is None and self.origin is not None and list(self.members) == list(self.origin)
+
+    def filled(self, value: VariableTracker) -> SetVariable:
+        """This new set, which was filled from ``value`` alone."""
+        if isinstance(value, SetVariable) and value.cls is frozenset and value.is_as_origin():
+            self.origin = value.origin
+            self.members = dict(value.members)
+        return self
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         size = len(self.members)
@@ -292,7 +314,9 @@ class SetVariable(VariableTracker):
         return list(self.members.values())
 
     def reconstruct(self, cg: PyCodegen) -> None:
-        if self.cls is set:
+        if self.is_as_origin():
+            cg.call(lambda: cg.load_object(self.cls), [lambda: cg.load_object(self.origin)])
+        elif self.cls is set:
             cg.build("BUILD_SET", list(self.members.values()))
         else:
             cg.call(

@@ -110,6 +110,23 @@ class ExceptionVariable(VariableTracker):
         )
 
 
+def set_context(error: VariableTracker, handled: VariableTracker) -> None:
+    """Link ``handled`` as the context of ``error``, as raising does: no cycles."""
+    if error is handled:
+        return
+    if not isinstance(error, ExceptionVariable) or error.source is not None:
+        unsupported("unsupported-attribute", "an exception from outside is raised while another is handled")
+    step: VariableTracker = handled
+    while isinstance(step, ExceptionVariable):
+        if step.source is not None:
+            unsupported("unsupported-attribute", "an exception from outside is handled while another is raised")
+        if step.context is error:
+            step.context = NONE
+            break
+        step = step.context
+    error.context = handled
+
+
 def make_exception(
     cls: type[BaseException],
     args: tuple[Any, ...],

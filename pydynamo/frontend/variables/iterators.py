@@ -151,15 +151,22 @@ class SequenceIterator(AnyIterator):
 
 
 def _restart(seq: Any, index: int) -> Any:
-    iterator = iter(seq)
-    if index:
-        iterator.__setstate__(index)
-    return iterator
+    return _at(iter, seq, index)
 
 
 def _restart_reversed(seq: Any, index: int) -> Any:
-    iterator = reversed(seq)
+    return _at(reversed, seq, index)
+
+
+def _at(make: Callable[[Any], Any], seq: Any, index: int) -> Any:
+    """An iterator at a position that may lie behind the end: what the trace appended is put there later."""
+    missing = max(0, index + 1 - len(seq)) if isinstance(seq, list) else 0
+    if missing:
+        seq.extend([None] * missing)
+    iterator = make(seq)
     iterator.__setstate__(index)
+    if missing:
+        del seq[-missing:]
     return iterator
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import itertools
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
 
 _MISSING = object()
+#: iterators in C: ``iter()`` of one is itself
+_ITERATORS = frozenset(
+    {
+        types.GeneratorType,
+        zip,
+        map,
+        filter,
+        enumerate,
+        reversed,
+        *(type(iter(made)) for made in ([], (), {}, set(), "", "\u00e9", b"", range(0), range(1 << 70))),
+        *(type(iter(view)) for view in ({}.values(), {}.items())),
+        *(getattr(itertools, name) for name in dir(itertools) if hasattr(getattr(itertools, name), "__next__")),
+    }
+)
 _SLOT_TYPES = (types.MemberDescriptorType,)
 _C_CALLABLES = (
     types.WrapperDescriptorType,
@@ -135,7 +150,11 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
     if stored is not None:
         unsupported("unsupported-attribute", f"{dunder} of a class that changed")
     base, raw = lookup(cls, dunder)
-    if base is None or raw is None:
+    if base is None:
+        tx.output.guards.add("CLASS_LACKS", sources.const(cls), dunder)
+        return None
+    if raw is None:
+        tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):
         return None
@@ -177,6 +196,8 @@ class ObjectVariable(VariableTracker):
         if isinstance(raw, types.FunctionType):
             function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattr__"))
             return function.call_function(tx, [self, constant(name)], {})
+        if base is None:
+            tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), "__getattr__")
         tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     def plain_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
@@ -202,6 +223,7 @@ class ObjectVariable(VariableTracker):
                 from pydynamo.frontend.variables.classes import ClassVariable
 
                 return ClassVariable(self.cls, None)
+            tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), name)
             return None
         return bind(tx, self, self.cls, raw, name, lookup_source(tx, self.cls, name))
 
@@ -368,6 +390,11 @@ class OpaqueVariable(VariableTracker):
 
     def truth(self, tx: Translator) -> bool:
         unsupported("opaque-object", f"truth of {self.describe()}")
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        if type(self.value) in _ITERATORS:
+            return self
+        return super().get_iter(tx)
 
 
 def _is_data_descriptor(raw: Any) -> bool:
