@@ -213,6 +213,9 @@ def _compile_break(root: RootTranslator) -> None:
     empty = root.graph.is_empty() and root.effects.is_empty()
     if _looks_at_frame(root, inst):
         unsupported("inspection", "the frame itself is looked at")
+    if inst.opname == "GET_ITER" and _is_handed_over(root.stack[-1]):
+        # Stepping over it would hand the same iterator to a function that begins in the same way.
+        unsupported("unsupported-iteration", "an iterator that was alive at the break before")
     if inst.opname in _TRUTH_JUMPS and plain:
         _break_at_branch(root, index)
     elif inst.opname in _STEPPABLE and plain:
@@ -232,6 +235,12 @@ def _looks_at_frame(root: RootTranslator, inst: Any) -> bool:
     operands = root.stack[-(inst.arg or 0) - 3 :]
     called = [v.fn if isinstance(v, BuiltinVariable) else getattr(v, "value", None) for v in operands]
     return any(fn is reader for fn in called for reader in _FRAME_READERS)
+
+
+def _is_handed_over(value: VariableTracker) -> bool:
+    """True for a stack slot that a continuing function got as a parameter."""
+    source = value.source
+    return source is not None and source.kind == "local" and source.key.startswith("___stack")
 
 
 def _in_loop(root: RootTranslator, index: int) -> bool:

@@ -1,0 +1,75 @@
+"""What is on the stack at a break is what CPython takes it for in the code that continues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import pydynamo
+
+
+def double(*items: int, **named: int) -> int:
+    pydynamo.graph_break()
+    return 2 * (sum(items) + sum(named.values()))
+
+
+def list_under_construction(x: torch.Tensor) -> Any:
+    return [*range(2), double(3), *range(double(1))], x + 1
+
+
+def set_under_construction(x: torch.Tensor) -> Any:
+    return {*range(2), double(3), *range(double(1))}, x + 1
+
+
+def dict_under_construction(x: torch.Tensor) -> Any:
+    return {**{"a": 1}, "b": double(2), **{"c": double(3)}}, x + 1
+
+
+def keywords_at_the_break(x: torch.Tensor) -> Any:
+    named = {"a": 1}
+    return double(*[1, 2], **named, b=double(3)), x + 1
+
+
+def tuple_under_construction(x: torch.Tensor) -> Any:
+    return (*range(2), double(3), *range(double(1))), x + 1
+
+
+def iterator_over_a_tensor_of_changing_length(x: torch.Tensor) -> Any:
+    total = 0
+    for row in x:
+        total = total + row * 2
+    return total, x + 1
+
+
+def iterator_alive_at_the_break(x: torch.Tensor) -> Any:
+    total = x
+    for factor in (1, 2, 3):
+        total = total * factor + double(factor)
+    return total
+
+
+CASES = [
+    value
+    for name, value in list(globals().items())
+    if name not in ("double",)
+    and name[0].islower()
+    and callable(value)
+    and getattr(value, "__module__", "") == __name__
+]
+
+
+@pytest.mark.parametrize("fn", CASES, ids=lambda fn: fn.__name__)
+def test_compiled_equals_eager_and_nothing_fails_inside(
+    fn: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pydynamo import config
+
+    monkeypatch.setattr(config, "strict", True)
+    compiled = pydynamo.compile(fn, backend="eager")
+    for size in (3, 4, 5):
+        x = torch.rand(size)
+        got, want = compiled(x), fn(x)
+        assert repr(got) == repr(want)
