@@ -17,7 +17,7 @@ from pydynamo._core import CompiledGraph
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.codegen import OUTPUTS, Plan, PyCodegen
 from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
-from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_locals, make_resume_code
+from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_cells, live_locals, make_resume_code
 from pydynamo.frontend.resume_slots import around_load, used_as
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 
@@ -208,6 +208,10 @@ def compile_break(root: RootTranslator, reason: Unsupported) -> None:
 def _compile_break(root: RootTranslator) -> None:
     inst = root.current
     index = root.ip
+    for name in live_cells(root.code, index):
+        if root.cells[name].contents is None:
+            # In the code that continues it is a free variable, and reading it would raise another exception.
+            unsupported("reconstruction-failure", f"variable {name!r} may be read before it is bound")
     in_loop = _in_loop(root, index)
     plain = inst.exn_tab_entry is None and not in_loop and not root.handled
     empty = root.graph.is_empty() and root.effects.is_empty()

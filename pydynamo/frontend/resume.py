@@ -42,6 +42,15 @@ def live_locals(code: types.CodeType, start: int) -> frozenset[str]:
     """The fast locals that may be read after control reaches instruction ``start``."""
     if _INSPECTING & set(code.co_names):
         return frozenset(code.co_varnames)
+    return _live_at(code, start, effects)
+
+
+def live_cells(code: types.CodeType, start: int) -> frozenset[str]:
+    """The cell variables that the code itself may read before it writes them once control reaches instruction ``start``."""
+    return _live_at(code, start, _cell_effects) & frozenset(code.co_cellvars)
+
+
+def _live_at(code: types.CodeType, start: int, effects: Callable[[Any], tuple[set[str], set[str]]]) -> frozenset[str]:
     instructions, table = asm.decode(code)
     live: list[set[str]] = [set() for _ in instructions]
     flow = [successors(instructions, table.__getitem__, i) for i in range(len(instructions))]
@@ -77,6 +86,12 @@ def effects(inst: Any) -> tuple[set[str], set[str]]:
     if name == "STORE_FAST_STORE_FAST":
         return set(), set(value)
     return set(), set()
+
+
+def _cell_effects(inst: Any) -> tuple[set[str], set[str]]:
+    if inst.opname in ("LOAD_DEREF", "DELETE_DEREF"):
+        return {inst.argval}, set()
+    return set(), ({inst.argval} if inst.opname == "STORE_DEREF" else set())
 
 
 def make_resume_code(

@@ -73,3 +73,19 @@ def test_compiled_equals_eager_and_nothing_fails_inside(
         x = torch.rand(size)
         got, want = compiled(x), fn(x)
         assert repr(got) == repr(want)
+
+
+def test_a_cell_that_is_not_bound_raises_as_a_local_does() -> None:
+    def fn(x: torch.Tensor, bind: bool) -> Any:
+        y = x + 1
+        pydynamo.graph_break()
+        if bind:
+            late = 1
+        use = late + 1
+        return y, lambda: late + use
+
+    compiled = pydynamo.compile(fn, backend="eager")
+    for one in (fn, compiled):
+        with pytest.raises(UnboundLocalError, match="late"):
+            one(torch.ones(2), False)
+    assert compiled(torch.ones(2), True)[1]() == 3
