@@ -22,11 +22,11 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import torch  # noqa: E402 - threads are set first
-from rich.console import Console  # noqa: E402
-from rich.table import Table  # noqa: E402
+import torch
+from rich.console import Console
+from rich.table import Table
 
-import pydynamo  # noqa: E402
+import pydynamo
 
 Row = dict[str, Any]
 #: share of torch's overhead that is aimed at, by row
