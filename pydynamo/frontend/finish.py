@@ -323,6 +323,9 @@ def _break_over(root: RootTranslator, index: int) -> None:
             if operand is callee:
                 cg.call(lambda: cg.load_object(picker), [lambda: cg(callee)])
                 continue
+            if inst.opname == "CALL_KW" and place == len(root.stack) - 1:
+                cg.load_const(operand.realize().as_constant())
+                continue
             container = use is not None and use[1] == place and not isinstance(operand, NullVariable)
             head, tail = around_load(use[0] if use is not None and container else None)
             cg.emit_all(head)

@@ -141,7 +141,7 @@ def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str
         if slot == NULL:
             out.append(asm.push_null())
             continue
-        before, after = around_load(uses.get(index))
+        before, after = around_load("exception" if slot == EXC_INFO else uses.get(index))
         out += [*before, asm.instruction("LOAD_FAST", argval=f"___stack{index}"), *after]
         if slot == EXC_INFO:
             out.append(asm.instruction("PUSH_EXC_INFO"))

@@ -6,6 +6,8 @@ Knows instructions, not values.
 
 from __future__ import annotations
 
+import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -52,10 +54,22 @@ def around_load(kind: str | None) -> tuple[list[Any], list[Any]]:
     """
     if kind is None:
         return [], []
+    if kind == "exception":
+        call = [asm.instruction("LOAD_CONST", argval=with_traceback)]
+        call.insert(1 if asm.NULL_AFTER_CALLABLE else 0, asm.push_null())
+        return call, asm.call(1)
     if kind == "iterator":
         return [], [asm.instruction("GET_ITER")]
     make, fill = _MAKE[kind]
     return [asm.instruction(make, arg=0)], [asm.instruction(fill, arg=1)]
+
+
+def with_traceback(error: BaseException) -> BaseException:
+    """The exception with a traceback: one that was never raised for real has none, and a handler relies on it."""
+    if error.__traceback__ is None:
+        frame = sys._getframe(1)
+        error.__traceback__ = types.TracebackType(None, frame, frame.f_lasti, frame.f_lineno)
+    return error
 
 
 #: instructions that put something new in the place of their operand though the depth stays
