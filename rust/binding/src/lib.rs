@@ -5,7 +5,7 @@
 //! | `capi`, `layout`, `state` | the running interpreter: C API, layout of code objects, its opcodes |
 //! | `instruction`, `entry` | the objects that Python edits |
 //! | `list` | program → list of instructions |
-//! | `lower`, `regions`, `pools`, `foreign` | list of instructions → program and pools |
+//! | `lower`, `regions`, `pools`, `pairs`, `foreign` | list of instructions → program and pools |
 //! | `spec` | all of a code object but its instructions |
 //! | `pipeline` | program → verified code object |
 //! | `native` | transformations that never leave the core |
@@ -21,6 +21,7 @@ mod layout;
 mod list;
 mod lower;
 mod native;
+mod pairs;
 mod pipeline;
 mod pools;
 mod regions;
