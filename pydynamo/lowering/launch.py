@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.runtime import compile_kernel, target_of
 from pydynamo.lowering.triton_codegen import Config, KernelSource
@@ -23,6 +24,7 @@ class DirectLauncher:
 
     def __init__(self, src: KernelSource, options: Options, device: torch.device) -> None:
         self.src, self.options, self.device = src, options, device
+        self.index = torch.cuda.current_device() if device.index is None else device.index
         self.target = target_of(device)
         self.config: Config | None = None if options.mode == "max-autotune" else src.configs[0]
         self.library: bool | None = None  # a matmul template: whether the library was faster
@@ -37,11 +39,11 @@ class DirectLauncher:
         run = self.variants.get(aligned)
         if run is None:
             run = self._prepare(aligned, pointers)
-        if torch.cuda.current_device() == self.device.index:
-            run(torch.cuda.current_stream(self.device).cuda_stream, pointers)
+        if torch.cuda.current_device() == self.index:
+            run(private.current_stream(self.index), pointers)
         else:
             with torch.cuda.device(self.device):
-                run(torch.cuda.current_stream(self.device).cuda_stream, pointers)
+                run(private.current_stream(self.index), pointers)
 
     def _prepare(self, aligned: tuple[bool, ...] | None, pointers: list[int]) -> Any:
         if self.config is None:
@@ -72,7 +74,7 @@ class DirectLauncher:
             run = self._bind(config, aligned)
         except RuntimeError:  # too many resources for this device
             return float("inf")
-        stream = torch.cuda.current_stream(self.device).cuda_stream
+        stream = private.current_stream(self.index)
         return self._clock(lambda: run(stream, pointers))
 
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:

@@ -35,6 +35,11 @@ except ImportError as e:
     ) from e
 
 
+def current_stream(index: int) -> int:
+    """Handle of the current stream of a device, as an integer (without building a Stream object)."""
+    return int(torch._C._cuda_getCurrentRawStream(index))
+
+
 def aot(gm: Any, example_inputs: Any, **kwargs: Any) -> Any:
     """AOTAutograd on a Dynamo graph; returns the compiled callable."""
     return aot_module_simplified(gm, example_inputs, keep_inference_input_mutations=True, **kwargs)
@@ -52,6 +57,7 @@ __all__ = [
     "PromotionKind",
     "aot",
     "core_aten_decompositions",
+    "current_stream",
     "dynamo_disable",
     "elementwise_dtypes",
     "get_decompositions",
