@@ -17,7 +17,6 @@ class Options:
     interpret          run kernels under the mended Triton interpreter, on CPU tensors
     mode               "default", "reduce-overhead" (CUDA graphs), "max-autotune" (measure configurations)
     round_half         round half types after every operation, as eager does; False keeps fused float32
-    check_indices      device-side assertion on gathered indices, as eager has
     persistent_limit   longest row that one program keeps in registers
     split_rows         a reduction with fewer programs than this is split over several
     split_min          shortest column (elements) that is worth splitting; rows: four times that
@@ -29,7 +28,6 @@ class Options:
     interpret: bool = False
     mode: str = "default"
     round_half: bool = True
-    check_indices: bool = True
     persistent_limit: int = 16384
     split_rows: int = 512
     split_min: int = 2048

@@ -1,8 +1,7 @@
-"""The whole intermediate form of lowering: five small classes.
+"""The whole intermediate form of lowering: four small classes.
 
 A graph value is a :class:`Buffer` (memory), a :class:`Lazy` (an index function without memory of its own),
-or a Python constant.  What runs is a list of :class:`Loop`, :class:`Extern` and :class:`Template` in
-program order.
+or a Python constant.  What runs is a list of :class:`Loop` and :class:`Extern` in program order.
 Addresses are :class:`pydynamo.lowering.index.Index`.  Shapes and strides count elements.
 """
 
@@ -112,7 +111,6 @@ class Loop:
     """
 
     __slots__ = (
-        "acc_dtype",
         "atomic",
         "body",
         "kind",
@@ -140,12 +138,11 @@ class Loop:
         mutates: bool = False,
         out_index: Callable[..., Index] | None = None,
         atomic: bool = False,
-        acc_dtype: torch.dtype | None = None,
     ) -> None:
         self.outs, self.shape, self.rdims, self.kind = tuple(outs), tuple(shape), tuple(rdims), kind
         self.order = tuple(order) if order is not None else tuple(range(len(self.shape)))
         self.body, self.reads, self.node, self.mutates = body, reads, node, mutates
-        self.out_index, self.atomic, self.acc_dtype = out_index, atomic, acc_dtype
+        self.out_index, self.atomic = out_index, atomic
 
     @property
     def x(self) -> int:
@@ -156,10 +153,6 @@ class Loop:
     def r(self) -> int:
         """Number of reduced positions for each kept one."""
         return math.prod(self.shape[i] for i in self.rdims)
-
-    @property
-    def reduces(self) -> bool:
-        return self.kind in REDUCTIONS
 
     @property
     def writes(self) -> frozenset[str]:
@@ -199,16 +192,6 @@ class Extern:
 
     def __repr__(self) -> str:
         return f"extern {self.target} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
-
-
-class Template(Extern):
-    """An extern matmul that may become the Triton matmul template with `epilogue` loops fused into it."""
-
-    __slots__ = ("epilogue",)
-
-    def __init__(self, *a: Any, **k: Any) -> None:
-        super().__init__(*a, **k)
-        self.epilogue: list[Loop] = []
 
 
 Op = Loop | Extern

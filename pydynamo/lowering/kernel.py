@@ -105,7 +105,6 @@ class Kernel:
         self.masks: tuple[Value, ...] = ()
         self.finals: list[Callable[[], None]] = []
         self.asserts = False
-        self.checks = True  # assert that loaded indices are in range
         self.atomics = False
         self.count = 0
         self._index: list[Index] | None = None
@@ -204,9 +203,8 @@ class Kernel:
         i = self.cast(v, torch.int64)
         if wrap:
             i = self.emit(f"tl.where({i} < 0, {i} + {size}, {i})", torch.int64, i.deps)
-        if self.checks:
-            ok = self.emit(f"({i} >= 0) & ({i} < {size})", torch.bool, i.deps)
-            self.require(ok, f"{what}: index out of range for size {size}")
+        ok = self.emit(f"({i} >= 0) & ({i} < {size})", torch.bool, i.deps)
+        self.require(ok, f"{what}: index out of range for size {size}")
         return Index({(Atom(str(i), size, i.deps), 1, size): 1}) if size > 1 else ZERO
 
     def random(self, seeds: Buffer, number: int, position: Index) -> Value:

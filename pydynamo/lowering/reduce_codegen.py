@@ -16,7 +16,6 @@ from pydynamo.lowering.kernel import Kernel, NoFuse, Value
 from pydynamo.lowering.numerics import identity, tl_compute
 
 BIG = 2**31 - 1
-X = frozenset("x")
 XR = frozenset("xr")
 Store = Callable[[Sequence[Value]], None]
 

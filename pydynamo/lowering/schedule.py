@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pydynamo.lowering.config import Options
-from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Extern, Loop, Op
 from pydynamo.lowering.kernel import Kernel, Layout, NoFuse, trace
 
@@ -60,6 +59,12 @@ def _impure(op: Extern) -> bool:
     return schema is None or schema.is_mutable or any("nondeterministic_seeded" in str(t) for t in tags)
 
 
+def _views(op: Extern) -> bool:
+    """True if the operator may return a window on one of its arguments."""
+    schema = getattr(op.target, "_schema", None)
+    return schema is not None and any(r.alias_info is not None for r in schema.returns)
+
+
 def layout_of(loop: Loop) -> Layout:
     return Layout(loop.shape, loop.rdims, loop.order)
 
@@ -73,16 +78,20 @@ def schedule(ops: Sequence[Op], options: Options) -> list[Step]:
     steps: list[Step] = []
     writer: dict[str, int] = {}  # storage -> last step that writes it
     users: dict[str, list[int]] = {}  # storage -> steps that touch it, ascending
+    shared: dict[str, frozenset[str]] = {}  # result of an extern view -> storages that it may show
     barrier = 0
     for op in ops:
         if isinstance(op, Extern):
+            if _views(op):
+                seen = frozenset().union(*(shared.get(n, frozenset((n,))) for n in op.reads))
+                shared |= {b.name: seen for b in op.outs if b is not None}
             at = len(steps)
             steps.append(op)
             if op.mutates:
                 barrier = at
         else:
             at = _place(op, steps, writer, users, barrier, options)
-        for n in op.reads | op.writes:
+        for n in (op.reads | op.writes).union(*(shared.get(n, frozenset()) for n in op.reads)):
             u = users.setdefault(n, [])
             if at not in u:
                 u.append(at)
@@ -135,7 +144,7 @@ def _join(group: Group, loop: Loop, options: Options) -> bool:
         return False
     try:
         if loop.rdims and not lay.rdims:
-            if lay.x not in (n, loop.x) or not _small_enough(group, loop):
+            if lay.x not in (n, loop.x):
                 return False
             new = layout_of(loop)
             kernel = trace([*group.loops, loop], new, "persistent")
@@ -154,11 +163,6 @@ def _join(group: Group, loop: Loop, options: Options) -> bool:
     group.reads |= loop.reads
     group.writes |= loop.writes
     return True
-
-
-def _small_enough(group: Group, loop: Loop) -> bool:
-    """Pull pointwise loops into a reduction only where they run over rows of memory in the same direction."""
-    return not any(g.kind == "scatter" for g in group.loops)
 
 
 def needs_loop(layout: Layout, options: Options) -> bool:
@@ -255,7 +259,6 @@ def largest_address(kernel: Kernel) -> int:
 
 __all__ = [
     "Group",
-    "Index",
     "Step",
     "eliminate_dead",
     "finish",

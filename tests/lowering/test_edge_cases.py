@@ -342,6 +342,18 @@ def views_of_one_storage():
     return f, [base[:20], base[10:30]]
 
 
+@case("mutation")
+def window_through_another_dtype_before_a_write():
+    def f(x):
+        bits = x.view(torch.int32)
+        y = bits * 2
+        z = (bits >> 3) + y.sum()
+        x.mul_(2)
+        return y, z, bits + 1
+
+    return f, [R(40)]
+
+
 @case("mutation", tol=1e-5)
 def inplace_normalization():
     def f(x):
@@ -529,6 +541,32 @@ def scatters():
         torch.slice_scatter(x, s, 0, 1, 3),
         torch.select_scatter(x, s[0], 0, 2),
     ), [x, i, s]
+
+
+@case("index", tol=1e-5)
+def accumulating_scatters():
+    x, i, s = R(5, 6), T([[0, 4, 1, 1, 0, 2]] * 3, torch.int64), R(3, 6, seed=3)
+    n = torch.arange(30).view(5, 6)
+    return lambda x, i, s, n: (
+        x.scatter_add(0, i, s),
+        x.t().scatter_add(1, i.t(), s.t()),
+        x.index_add(1, i[0][:3], s.sum(0).expand(5, 6)[:, :3]),
+        x.index_put((i[0] - 5, i[1]), s[0], accumulate=True) * 2,
+        x.index_put((i[:, :2],), s[0, 0], accumulate=True).sum(1),
+        n.scatter_add(0, i, n[:3]),
+        (x * 2).index_add(0, i[0][:3], s).relu(),
+    ), [x, i, s, n]
+
+
+@case("grad", tol=1e-5)
+def many_readers_of_one_element():
+    x, i = R(4, 5).requires_grad_(), T([0, 3, 3, 0, 0], torch.int64)
+    return lambda x, i: (
+        x[i] * x[i, :][:, i],
+        x.gather(1, i[:4, None].expand(4, 7)),
+        x.repeat_interleave(3, 0),
+        x[i, i].exp(),
+    ), [x, i]
 
 
 # ---- gradients

@@ -64,13 +64,11 @@ class Lowering:
         self.gm, self.device, self.options = gm, device, options
         self.env: dict[torch.fx.Node, Any] = {}
         self.ops: list[Op] = []
-        self.tail: list[Op] = []
         self.roots: dict[str, Buffer] = {}  # storage -> its whole
         self.inputs: list[str] = []
         self.constants: dict[str, Any] = {}
         self.results: list[Any] = []
         self.node: torch.fx.Node | None = None
-        self.seeds = 0
         self.counts: Counter[str] = Counter()
         self._copies: list[tuple[Buffer, Any, torch.fx.Node]] = []
 
@@ -378,7 +376,7 @@ class Lowering:
             return {k: self.materialize(v) for k, v in a.items()}
         return a
 
-    def extern(self, node: torch.fx.Node, reason: str = "", kind: type[Extern] = Extern) -> Any:
+    def extern(self, node: torch.fx.Node, reason: str = "") -> Any:
         """One call of the operator itself."""
         args, kwargs = self.materialize(node.args), self.materialize(node.kwargs)
         val = node.meta.get("val")
@@ -404,7 +402,7 @@ class Lowering:
         if val is None and not many:
             outs, results = [], [None]
         self.ops.append(
-            kind(
+            Extern(
                 node.target,
                 args,
                 kwargs,

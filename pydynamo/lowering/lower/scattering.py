@@ -1,7 +1,8 @@
-"""Scatters that are really selections, and functional copies: no atomics, so they fuse like pointwise code.
+"""Scatters: as selections where they are that, as atomic additions where they accumulate.
 
-A scatter whose index has one entry along its dimension writes ``where(position == index, value, self)``.
-Everything else that scatters stays an extern call.
+A scatter whose index has one entry along its dimension writes ``where(position == index, value, self)``, which
+fuses like pointwise code.  What accumulates becomes a copy and a loop of atomic additions.  A scatter in which
+the last writer wins, and half types, stay extern calls.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pydynamo.lowering.index import ZERO, Index
-from pydynamo.lowering.ir import Lazy
+from pydynamo.lowering.index import ZERO, Index, flatten
+from pydynamo.lowering.ir import Lazy, Loop
 from pydynamo.lowering.lower.core import Lowering, aten, broadcast, handles
 from pydynamo.lowering.lower.joining import inside
 from pydynamo.lowering.lower.pointwise import is_tensor
@@ -107,3 +108,80 @@ def select_scatter(low: Lowering, node: Any, x: Any, src: Any, dim: int, index: 
 def copy(low: Lowering, node: Any, x: Any, src: Any, non_blocking: bool = False) -> Any:
     shape, dt = x.shape, x.dtype
     return Lazy(shape, dt, lambda k, idx: k.cast(src.at(k, broadcast(idx, shape, src.shape)), dt), (src,), 0)
+
+
+# ---------------------------------------------------------------------- atomics
+ADDABLE = (torch.float32, torch.float64, torch.int32, torch.int64)
+At = Callable[["Kernel", Sequence[Index]], list[Index]]
+
+
+def accumulated(
+    low: Lowering, x: Any, shape: Sequence[int], where: At, value: Inner, inputs: Sequence[Any]
+) -> Any:
+    """A copy of `x` to which ``value(idx)`` is added at ``where(idx)``, atomically, for every idx of `shape`."""
+    if x.dtype not in ADDABLE or 0 in shape:
+        return NotImplemented
+    out = low.realize(Lazy(x.shape, x.dtype, x.at, (x,), 0))
+    reads = out.reads.union(*(v.reads for v in inputs if is_tensor(v)))
+
+    def target(k: Kernel, idx: Sequence[Index]) -> Index:
+        return flatten(where(k, idx), out.stride, out.offset)
+
+    low.ops.append(Loop((out,), shape, value, reads, kind="scatter", out_index=target, atomic=True))
+    return out
+
+
+@handles(aten.scatter_add)
+def scatter_add(low: Lowering, node: Any, x: Any, dim: int, index: Any, src: Any) -> Any:
+    if not x.shape or not index.shape:
+        return NotImplemented
+    d = dim % len(x.shape)
+
+    def where(k: Kernel, idx: Sequence[Index]) -> list[Index]:
+        i = k.indirect(index.at(k, idx), x.shape[d], wrap=False, what="scatter_add")
+        return [i if j == d else e for j, e in enumerate(idx)]
+
+    return accumulated(low, x, index.shape, where, lambda k, idx: src.at(k, idx), (index, src))
+
+
+@handles(aten.index_add)
+def index_add(low: Lowering, node: Any, x: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Any:
+    if not x.shape or len(index.shape) != 1 or alpha != 1:
+        return NotImplemented
+    d = dim % len(x.shape)
+
+    def where(k: Kernel, idx: Sequence[Index]) -> list[Index]:
+        i = k.indirect(index.at(k, [idx[d]]), x.shape[d], wrap=False, what="index_add")
+        return [i if j == d else e for j, e in enumerate(idx)]
+
+    return accumulated(low, x, source.shape, where, lambda k, idx: source.at(k, idx), (index, source))
+
+
+@handles(aten.index_put, aten._unsafe_index_put)
+def index_put(
+    low: Lowering, node: Any, x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False
+) -> Any:
+    used = [d for d, i in enumerate(indices) if i is not None]
+    if not accumulate or not used or any(indices[d].dtype in (torch.bool, torch.uint8) for d in used):
+        return NotImplemented
+    ishape = torch.broadcast_shapes(*(indices[d].shape for d in used))
+    at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
+    rest = [d for d in range(len(x.shape)) if d not in used]
+    kept = [x.shape[d] for d in rest]
+    shape = (*kept[:at], *ishape, *kept[at:])
+
+    def where(k: Kernel, idx: Sequence[Index]) -> list[Index]:
+        inner, outer = idx[at : at + len(ishape)], iter([*idx[:at], *idx[at + len(ishape) :]])
+        full: list[Index] = [ZERO] * len(x.shape)
+        for d in used:
+            i = indices[d]
+            loaded = i.at(k, broadcast(inner, ishape, i.shape))
+            full[d] = k.indirect(loaded, x.shape[d], wrap=True, what="index_put")
+        for d in rest:
+            full[d] = next(outer)
+        return full
+
+    def put(k: Kernel, idx: Sequence[Index]) -> Value:
+        return value.at(k, broadcast(idx, shape, value.shape))
+
+    return accumulated(low, x, shape, where, put, (*(indices[d] for d in used), value))

@@ -5,6 +5,7 @@ What it mends:
   * f32 -> bf16 truncates, where hardware rounds to nearest even;
   * bf16 arithmetic, comparison and dot run on the raw bits;
   * maximum/minimum keep NaN where hardware drops it (which hides a missing propagate_nan);
+  * atomics read a broadcast array as if it were whole;
   * libdevice stubs return None; device_assert cannot take a block;
   * reductions with a user's combine function run element by element.
 What it adds: a bounds check of every load, store and atomic (else the heap is corrupted silently), poison in
@@ -299,7 +300,8 @@ def _patch_memory(interp: Any, bf16: Any) -> None:
         checked(ptr, mask, "atomic")
         if val.dtype.scalar == bf16:
             raise KernelFault("bf16 atomics are not modelled")
-        return original_rmw(self, op, ptr, val, mask, *rest)
+        plain = (handle(np.ascontiguousarray(h.data), h.dtype.scalar) for h in (ptr, val, mask))
+        return original_rmw(self, op, *plain, *rest)  # it reads broadcast arrays as if they were not
 
     builder.create_masked_load, builder.create_masked_store = create_masked_load, create_masked_store
     builder.create_atomic_rmw = create_atomic_rmw
