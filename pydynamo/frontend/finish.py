@@ -296,19 +296,23 @@ def _hand_over(
 def _break_over(root: RootTranslator, index: int) -> None:
     """Run the instruction itself, then continue behind it in a compiled function."""
     inst = root.instructions[index]
-    before = [root.instructions[index - 1]] if inst.opname == "CALL" and _has_kw_names(root, index) else []
+    kw_names = _kw_names(root, index) if inst.opname == "CALL" else []
     pops, pushes = _arity(root, inst)
     operands = root.stack[len(root.stack) - pops :]
     below = root.stack[: len(root.stack) - pops]
     names = _live(root, index + 1)
-    slots = _slots(below) + (VALUE,) * pushes
+    pushed: tuple[str, ...] = (VALUE,) * pushes
+    run = asm.copy_of(inst)
+    if _loads_for_call(inst):
+        # The plain load will do: the NULL beside it says that it is no method.
+        if inst.opname == "LOAD_METHOD":
+            run = asm.load_attr(inst.argval)
+        else:
+            run.arg = (inst.arg or 0) & ~1
+        pushes = 1
+        pushed = (VALUE, NULL) if asm.NULL_AFTER_CALLABLE else (NULL, VALUE)
+    slots = _slots(below) + pushed
     results: list[str] = []
-    if (
-        inst.opname in ("LOAD_ATTR", "LOAD_GLOBAL")
-        and (inst.arg or 0) & 1
-        and (inst.opname == "LOAD_GLOBAL" or not asm.V311)
-    ):
-        unsupported("reconstruction-failure", f"{inst.opname} for a call")
     target = resume_function(root, index + 1, slots, tuple(names))
 
     from pydynamo.frontend import callees
@@ -331,12 +335,10 @@ def _break_over(root: RootTranslator, index: int) -> None:
             cg.emit_all(head)
             cg(operand)
             cg.emit_all(tail)
-        for extra in before:
-            if extra.opname == "KW_NAMES":
-                cg.emit(asm.copy_of(extra))
+        cg.emit_all([asm.copy_of(extra) for extra in kw_names])
         if inst.opname == "CALL" and asm.V311:
             cg.emit(asm.instruction("PRECALL", arg=inst.arg))
-        cg.emit(asm.copy_of(inst))
+        cg.emit(asm.copy_of(run))
         results[:] = [cg.new_local("result") for _ in range(pushes)]
         for name in reversed(results):
             cg.emit(asm.instruction("STORE_FAST", argval=name))
@@ -364,8 +366,17 @@ def _slot_load(cg: PyCodegen, value: VariableTracker) -> Callable[[], None]:
     return lambda: cg(real)
 
 
-def _has_kw_names(root: RootTranslator, index: int) -> bool:
-    return any(root.instructions[i].opname == "KW_NAMES" for i in range(max(0, index - 2), index))
+def _kw_names(root: RootTranslator, index: int) -> list[Any]:
+    """The KW_NAMES that belongs to a CALL, if it has one."""
+    return [inst for inst in root.instructions[max(0, index - 2) : index] if inst.opname == "KW_NAMES"]
+
+
+def _loads_for_call(inst: Any) -> bool:
+    """True if the instruction pushes NULL or a method beside what it loads."""
+    if inst.opname == "LOAD_METHOD":
+        return True
+    flagged = ("LOAD_GLOBAL",) if asm.V311 else ("LOAD_GLOBAL", "LOAD_ATTR", "LOAD_SUPER_ATTR")
+    return inst.opname in flagged and bool((inst.arg or 0) & 1)
 
 
 def _arity(root: RootTranslator, inst: Any) -> tuple[int, int]:
