@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from pydynamo import config
+from pydynamo.frontend.arguments import binding_error
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.translator import Translator
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
@@ -59,18 +60,18 @@ class InlineTranslator(Translator):
         if code.co_flags & inspect.CO_VARARGS:
             bound[names[rest]] = SequenceVariable(list(args[positional:]), tuple)
         elif len(args) > positional:
-            self._complain(tx, f"takes {positional} positional arguments but {len(args)} were given")
+            self._complain(tx, args, kwargs)
         for index in range(code.co_posonlyargcount, rest):
             name = names[index]
             if name in keywords:
                 if name in bound:
-                    self._complain(tx, f"got multiple values for argument '{name}'")
+                    self._complain(tx, args, kwargs)
                 bound[name] = keywords.pop(name)
         if code.co_flags & inspect.CO_VARKEYWORDS:
             where = names[rest + bool(code.co_flags & inspect.CO_VARARGS)]
             bound[where] = DictVariable.from_pairs([(constant(k), v) for k, v in keywords.items()])
         elif keywords:
-            self._complain(tx, f"got an unexpected keyword argument '{next(iter(keywords))}'")
+            self._complain(tx, args, kwargs)
         missing = [name for name in names[:positional] if name not in bound]
         if missing:
             defaults = self.fn.defaults(tx)
@@ -78,14 +79,14 @@ class InlineTranslator(Translator):
                 index = offset - (positional - len(defaults))
                 if name not in bound:
                     if index < 0:
-                        self._complain(tx, f"missing 1 required positional argument: '{name}'")
+                        self._complain(tx, args, kwargs)
                     bound[name] = defaults[index]
         if any(name not in bound for name in names[positional:rest]):
             defaults_by_name = self.fn.kwdefaults(tx)
             for name in names[positional:rest]:
                 if name not in bound:
                     if name not in defaults_by_name:
-                        self._complain(tx, f"missing 1 required keyword-only argument: '{name}'")
+                        self._complain(tx, args, kwargs)
                     bound[name] = defaults_by_name[name]
         for name, value in bound.items():
             if name in self.cells and name in code.co_cellvars:
@@ -93,8 +94,13 @@ class InlineTranslator(Translator):
             else:
                 self.locals[name] = value
 
-    def _complain(self, tx: Translator, text: str) -> None:
-        tx.raise_error(TypeError, f"{self.code.co_qualname}() {text}")
+    def _complain(self, tx: Translator, args: Args, kwargs: Kwargs) -> None:
+        function = getattr(self.fn, "fn", None)
+        qualname = self.code.co_qualname if function is None else function.__qualname__
+        defaults, kwdefaults = self.fn.defaults(tx), self.fn.kwdefaults(tx)
+        tx.raise_error(
+            TypeError, binding_error(self.code, qualname, len(defaults), kwdefaults, len(args), list(kwargs))
+        )
 
     def return_value(self, value: VariableTracker) -> None:
         """The call returns."""

@@ -122,17 +122,13 @@ class UserFunctionVariable(FunctionVariable):
     def defaults(self, tx: Translator) -> list[VariableTracker]:
         values = self.fn.__defaults__ or ()
         tx.output.guards.add("DEFAULTS", self.source, len(values))
-        return [
-            LazyVariable(tx, value, Source("defaults", index, self.source))
-            for index, value in enumerate(values)
-        ]
+        return [LazyVariable(tx, value, Source("defaults", index, self.source)) for index, value in enumerate(values)]
 
     def kwdefaults(self, tx: Translator) -> dict[str, VariableTracker]:
         values = self.fn.__kwdefaults__ or {}
         tx.output.guards.add("KWDEFAULTS", self.source, tuple(values))
         return {
-            name: LazyVariable(tx, value, Source("kwdefaults", name, self.source))
-            for name, value in values.items()
+            name: LazyVariable(tx, value, Source("kwdefaults", name, self.source)) for name, value in values.items()
         }
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
@@ -269,9 +265,7 @@ class FunctionMaker:
 class BoundMethodVariable(VariableTracker):
     """A function bound to its first argument."""
 
-    def __init__(
-        self, function: VariableTracker, owner: VariableTracker, source: Source | None = None
-    ) -> None:
+    def __init__(self, function: VariableTracker, owner: VariableTracker, source: Source | None = None) -> None:
         self.function = function
         self.owner = owner
         self.source = source
@@ -305,13 +299,19 @@ class BoundMethodVariable(VariableTracker):
 class PartialVariable(VariableTracker):
     """``functools.partial``"""
 
-    def __init__(
-        self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None
-    ) -> None:
+    def __init__(self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None) -> None:
+        from pydynamo.frontend.variables.dicts import DictVariable
+
         self.function = function
         self.args = args
-        self.kwargs = kwargs
+        #: one dictionary: the program may change it
+        self.keywords = DictVariable.from_pairs([(constant(k), v) for k, v in kwargs.items()])
         self.source = source
+
+    @property
+    def kwargs(self) -> Kwargs:
+        """The keyword arguments as they are now."""
+        return {key.as_constant(): value for key, value in self.keywords.entries.values()}
 
     def python_type(self) -> type:
         return functools.partial
@@ -323,7 +323,6 @@ class PartialVariable(VariableTracker):
         return self.function.realize().call_function(tx, [*self.args, *args], {**self.kwargs, **kwargs})
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        from pydynamo.frontend.variables.dicts import DictVariable
         from pydynamo.frontend.variables.sequence import SequenceVariable
 
         if name == "func":
@@ -331,7 +330,7 @@ class PartialVariable(VariableTracker):
         if name == "args":
             return SequenceVariable(list(self.args), tuple)
         if name == "keywords" and self.source is None:
-            return DictVariable.from_pairs([(constant(k), v) for k, v in self.kwargs.items()])
+            return self.keywords
         if not hasattr(functools.partial, name):
             tx.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
         return super().getattr(tx, name)
