@@ -265,7 +265,9 @@ class Walker:
         self._seen.setdefault(id(error), len(self._seen))
         self._alive.append(error)
         self.trace.append((path, ("raises", self._name(type(error)))))
-        self.trace.append((path + " text", scrub(str(error))))
+        if not isinstance(error, RecursionError):
+            # its text says in which C function the limit was met, which is chance
+            self.trace.append((path + " text", scrub(str(error))))
         for i, item in enumerate(error.args):
             if not isinstance(item, str):
                 self.walk(f"{path}.args[{i}]", item)
