@@ -261,10 +261,18 @@ def _live(root: RootTranslator, index: int) -> list[str]:
     return [name for name in root.locals if name in alive and not name.startswith("___stack")]
 
 
-def _slots(stack: list[VariableTracker]) -> tuple[str, ...]:
-    return tuple(
-        NULL if isinstance(v, NullVariable) else EXC_INFO if isinstance(v, ExcInfoVariable) else VALUE for v in stack
-    )
+def _slots(root: RootTranslator, stack: list[VariableTracker]) -> tuple[str, ...]:
+    """What each slot is. The copy of a handled exception's slot that POP_EXCEPT took leaves a plain value behind."""
+    handled = len(root.handled)
+    slots: list[str] = []
+    for value in stack:
+        if isinstance(value, NullVariable):
+            slots.append(NULL)
+        elif isinstance(value, ExcInfoVariable) and slots.count(EXC_INFO) < handled:
+            slots.append(EXC_INFO)
+        else:
+            slots.append(VALUE)
+    return tuple(slots)
 
 
 def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
@@ -311,7 +319,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
             run.arg = (inst.arg or 0) & ~1
         pushes = 1
         pushed = (VALUE, NULL) if asm.NULL_AFTER_CALLABLE else (NULL, VALUE)
-    slots = _slots(below) + pushed
+    slots = _slots(root, below) + pushed
     results: list[str] = []
     target = resume_function(root, index + 1, slots, tuple(names))
 
@@ -444,7 +452,7 @@ def _break_at_branch(root: RootTranslator, index: int) -> None:
     condition = root.stack[-1]
     below = root.stack[:-1]
     names = _live(root, index)
-    target = resume_function(root, index, (*_slots(below), VALUE), tuple(names))
+    target = resume_function(root, index, (*_slots(root, below), VALUE), tuple(names))
 
     def emit(cg: PyCodegen) -> None:
         _keep_all(cg, [condition, *below, *(root.locals[n] for n in names)])
@@ -462,7 +470,7 @@ def _continue_eagerly(root: RootTranslator, index: int) -> None:
     while index > 0 and root.instructions[index - 1].opname in ("KW_NAMES", "PRECALL"):
         index -= 1
     names = _live(root, index)
-    slots = _slots(root.stack)
+    slots = _slots(root, root.stack)
     target = EagerContinuation(root.code, root.scope, make_resume_code(root.code, index, slots, tuple(names)))
 
     def emit(cg: PyCodegen) -> None:
