@@ -84,7 +84,14 @@ def write(out: BinaryIO, code: CodeType) -> int:
         kinds = locals_of(code)
         where = [i for i, name in enumerate(code.co_names) if trust_of(name) == 6]
         set_name = where[0] if where else 2**32 - 1
-        numbers = (code.co_flags, code.co_stacksize, len(code.co_names), set_name, len(code.co_consts), len(kinds) // 2)
+        numbers = (
+            code.co_flags,
+            code.co_stacksize,
+            len(code.co_names),
+            set_name,
+            len(code.co_consts),
+            len(kinds) // 2,
+        )
         out.write(struct.pack("<9I", *map(len, parts), *numbers))
         out.writelines(parts)
         out.writelines(map(const_of, code.co_consts))

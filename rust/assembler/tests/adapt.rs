@@ -63,7 +63,14 @@ fn generator(version: Version, of_try: bool) -> Program {
     insts.push(inst(version, Op::RESUME, 0, NONE));
     insts.push(inst(version, Op::LOAD_CONST, 0, 0));
     insts.push(inst(version, Op::YIELD_VALUE, u32::from(version == Version::V312), 0));
-    insts.push(inst(version, Op::RESUME, if version == Version::V312 { 1 } else { 5 }, 0));
+    let mark = if version == Version::V312 {
+        1
+    } else if version == Version::V315 {
+        9
+    } else {
+        5
+    };
+    insts.push(inst(version, Op::RESUME, mark, 0));
     insts.push(inst(version, Op::RETURN_VALUE, 0, NONE));
     let handler = insts.len() as u32;
     if of_try {

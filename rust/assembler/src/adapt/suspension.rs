@@ -11,15 +11,19 @@ use crate::version::Version;
 
 /// CALL_INTRINSIC_1's operand that makes a RuntimeError of a StopIteration.
 const STOPITERATION_ERROR: u32 = 3;
-/// Bit of RESUME's operand, 3.13 and later.
-const DEPTH_1: u32 = 4;
+/// Bit of RESUME's operand, 3.13 and later. In 3.15 a fifth place of RESUME took its bit.
+const fn depth_1(version: Version) -> u32 {
+    if matches!(version, Version::V315) { 8 } else { 4 }
+}
 
 /// The operand without the mark, if the instruction at `index` carries it wrongly.
 pub(super) fn unmarked(version: Version, tables: &Tables, program: &Program, index: usize) -> Option<u32> {
     let inst = &program.insts[index];
     let operand = match tables.op(inst.opcode) {
         Op::YIELD_VALUE if version == Version::V312 && inst.arg == 1 => 2,
-        Op::RESUME if version >= Version::V313 && inst.arg & DEPTH_1 != 0 => inst.arg & !DEPTH_1,
+        Op::RESUME if version >= Version::V313 && inst.arg & depth_1(version) != 0 => {
+            inst.arg & !depth_1(version)
+        }
         _ => return None,
     };
     in_try(tables, program, inst.region).then_some(operand)

@@ -249,7 +249,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::BUILD_LIST, special(0, 1).per(1)),
     (Op::BUILD_SET, makes(0, Set).per(1)),
     (Op::BUILD_MAP, makes(0, Dict).per(2)),
-    (Op::BUILD_CONST_KEY_MAP, makes(1, Dict).per(1)),
+    (Op::BUILD_CONST_KEY_MAP, special(1, 1).per(1)),
     (Op::BUILD_STRING, makes(0, Obj).per(1)),
     (Op::BUILD_SLICE, makes(0, Slice).per(1)),
     (Op::BUILD_TEMPLATE, special(2, 1)),

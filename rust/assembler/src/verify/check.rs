@@ -1,7 +1,7 @@
 //! What can be checked without knowing the stack: opcodes, operands, targets, neighbours, prologue, flags.
 //!
 //! One pass over all instructions, reachable or not, which also finds the heads of blocks.
-use crate::code::{CodeMeta, ConstKind, LocalKind, Program};
+use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
@@ -47,6 +47,7 @@ static RULED: [bool; Op::COUNT] = {
         Op::KW_NAMES,
         Op::PRECALL,
         Op::CALL,
+        Op::CALL_FUNCTION_EX,
         Op::YIELD_VALUE,
         Op::RESUME,
         Op::FOR_ITER,
@@ -73,6 +74,8 @@ pub(super) struct Facts {
     /// How many RETURN_GENERATOR there are, and where the last is.
     return_generator: (u32, u32),
     first_yield: Option<u32>,
+    /// A RESUME was seen.
+    after_prologue: bool,
 }
 
 pub(super) struct Check<'a> {
@@ -246,6 +249,16 @@ impl Check<'_> {
                 Ok(())
             }
             Op::IMPORT_STAR | Op::LOAD_CLASSDEREF => self.want_no_fast_locals(index),
+            Op::MAKE_CELL
+                if facts.after_prologue && self.meta.trusted_locals[arg as usize] != Trust::None =>
+            {
+                Err(Error::at(
+                    ErrorKind::BadLocal,
+                    index,
+                    "this cell is the compiler's own, made once in the prologue",
+                ))
+            }
+            Op::CALL_FUNCTION_EX => range(arg <= 1, "0 or 1"),
             Op::MAKE_CELL => match self.meta.locals[arg as usize] {
                 // A comprehension may make a new cell where a free variable's was.
                 LocalKind::Cell { .. } | LocalKind::Free => Ok(()),
@@ -286,7 +299,10 @@ impl Check<'_> {
                 facts.first_yield = facts.first_yield.or(Some(index));
                 self.yield_value(index, inst)
             }
-            Op::RESUME => range(arg <= self.largest_resume(), "0 to 3, or with the depth bit"),
+            Op::RESUME => {
+                facts.after_prologue = true;
+                range(arg <= self.largest_resume(), "0 to 3, or with the depth bit")
+            }
             Op::FOR_ITER => self.for_iter(index, inst),
             Op::SEND => self.send(index, inst),
             _ => Ok(()),

@@ -11,6 +11,7 @@
 //! names vouch for.
 mod borrow;
 mod check;
+mod interrupt;
 mod machine;
 mod slot;
 mod special;
@@ -183,7 +184,9 @@ fn run(
     while let Some(Reverse((_, block))) = prover.queue.pop() {
         prover.resume(block)?;
     }
-    Ok(StackInfo { max_depth: prover.max as u32 })
+    let max_depth = prover.max as u32;
+    interrupt::check(program, meta)?;
+    Ok(StackInfo { max_depth })
 }
 
 /// The depth of each region. Only regions that hang on an anchor need the plain analysis first.

@@ -254,6 +254,16 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
             m.want(arg as usize + 1, Tag::Dict, "a dict made by BUILD_MAP")?;
             m.drop(2);
         }
+        Op::BUILD_CONST_KEY_MAP => {
+            let keys = m.want_tuple(0, "a constant tuple of the keys")?;
+            if keys.len() != Some(arg) {
+                return Err(m.wrong_type(0, &format!("a constant tuple of {arg} keys")));
+            }
+            let count = arg as usize + 1;
+            m.want_objects(count)?;
+            m.drop(count);
+            m.push(Slot::of(Tag::Dict));
+        }
         Op::LIST_TO_TUPLE => list_to_tuple(m)?,
         Op::BUILD_INTERPOLATION => {
             let count = 2 + (arg as usize & 1);
