@@ -493,6 +493,18 @@ def pads():
 
 
 @case("join")
+def pads_read_at_loaded_positions():
+    x, i = R(4, 5), T([0, 5, 3], torch.int64)
+    return lambda x, i: (
+        F.pad(x, (0, 0, 1, 1))[i],
+        F.pad(x, (1, 1))[:, i[:1]],
+        torch.cat([x, x * 2])[i],
+        F.pad(x, (1, 0))[1, i],
+        F.pad(x, (2, 2))[:, 0],
+    ), [x, i]
+
+
+@case("join")
 def slices_steps_rolls():
     x = R(7, 9)
     return lambda x: (

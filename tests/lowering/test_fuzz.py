@@ -4,7 +4,7 @@ import pytest
 
 from pydynamo.lowering.testing.fuzzer import check, make
 
-REGRESSIONS = [58, 200, 483, 1171, 3338, 3402]  # each once found a fault
+REGRESSIONS = [58, 200, 483, 1171, 3338, 3402, 7999, 8893]  # each once found a fault
 
 
 @pytest.mark.parametrize("seed", REGRESSIONS)

@@ -83,14 +83,14 @@ def pad(low: Lowering, node: Any, x: Any, padding: Sequence[int], value: Any = 0
         for e, b, n in zip(idx, before, x.shape, strict=True):
             lo, hi = e.bounds()
             if lo < b or hi >= b + n:
+                if not e.terms:  # a constant position outside: nothing of x is seen
+                    return k.constant(value, dt)
                 tests.append(inside(e, b, b + n, lo, hi))
                 deps |= e.deps
         moved = [e + (-b) for e, b in zip(idx, before, strict=True)]
         if not tests:
             return k.cast(x.at(k, moved), dt)
         cond = k.emit(" & ".join(tests), torch.bool, deps)
-        if not deps:  # a constant position outside: nothing of x is seen
-            return k.constant(value, dt)
         v = k.masked(cond, lambda: k.cast(x.at(k, moved), dt))
         w = k.op("where", dt, cond, v, k.constant(value, dt))
         return type(w)(w, dt, w.deps)

@@ -303,7 +303,12 @@ def join(m: Maker) -> None:
     elif name == "tril" and t.dim() > 1:
         m.add("tril", torch.tril, a)
     elif name == "slice_scatter" and b is not None and t.shape[d] > 1:
-        m.add(f"slice_scatter {d}", lambda x, y: torch.slice_scatter(x, y.narrow(d, 0, 1), d, 1, 2), a, b)
+        m.add(
+            f"slice_scatter {d}",
+            lambda x, y: torch.slice_scatter(x.contiguous(), y.narrow(d, 0, 1), d, 1, 2),
+            a,
+            b,
+        )
 
 
 @kind(3)
