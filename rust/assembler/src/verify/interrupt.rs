@@ -3,7 +3,7 @@
 //! else would make the process deaf for ever.
 use crate::code::{CodeMeta, Program};
 use crate::error::{Error, ErrorKind, Result};
-use crate::inst::NO_INDEX;
+use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
 use crate::stack::effects;
 use crate::tables::{self, OpFlags};
@@ -42,10 +42,14 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
             Some(program.regions[inst.region as usize].target)
         }
     };
-    // 3.13's own compiler closes `while not a < b < c` with JUMP_BACKWARD_NO_INTERRUPT, so that has to pass.
-    let compares = |from: u32, to: u32| {
+    // 3.13's own compiler closes `while not a < b < c` with JUMP_BACKWARD_NO_INTERRUPT, so just that has to pass.
+    let chain_of_comparisons = |from: u32, to: u32| {
         let body = insts.get(from as usize..to as usize).unwrap_or_default();
-        body.iter().any(|inst| info[inst.opcode as usize].op == Op::COMPARE_OP)
+        let op = |inst: &Inst| info[inst.opcode as usize].op;
+        body.last().is_some_and(|inst| op(inst) == Op::POP_TOP)
+            && body
+                .windows(3)
+                .any(|w| (op(&w[0]), op(&w[1]), op(&w[2])) == (Op::SWAP, Op::COPY, Op::COMPARE_OP))
     };
     // Every cycle has an edge that goes backward: without one that is deaf there is nothing to look for.
     let deaf_backward = |index: usize| {
@@ -65,7 +69,7 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
         }
         if version == Version::V313
             && info.op == Op::JUMP_BACKWARD_NO_INTERRUPT
-            && compares(inst.target, index)
+            && chain_of_comparisons(inst.target, index)
         {
             return None;
         }
