@@ -210,8 +210,16 @@ def to_double(ts: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     return [t.double() if t.dtype.is_floating_point else t for t in ts]
 
 
-def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None, scale: float = 1.0) -> str:
-    """What is wrong with `got`, or an empty string."""
+def coarseness(graph: Graph, inputs: Sequence[torch.Tensor]) -> float:
+    """Tolerance of the least precise float dtype that any step computes in."""
+    pool = list(inputs)
+    for _, fn, args in graph.steps:
+        pool.append(fn(*(pool[a] for a in args)))
+    return max((TOLERANCE[t.dtype] for t in pool if t.dtype.is_floating_point), default=0.0)
+
+
+def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None, tol: float = 0.0) -> str:
+    """What is wrong with `got`, or an empty string; `tol` widens the tolerance of the dtype."""
     if (want.dtype, want.shape) != (got.dtype, got.shape):
         return f"{want.dtype}{list(want.shape)} became {got.dtype}{list(got.shape)}"
     if not want.dtype.is_floating_point:
@@ -220,7 +228,7 @@ def difference(want: torch.Tensor, got: torch.Tensor, exact: torch.Tensor | None
         a, b = want.double(), got.double()
         finite = torch.where(torch.isfinite(a), a.abs(), 0.0)
         top = finite.max() if finite.numel() else torch.tensor(0.0)
-        allowed = TOLERANCE[want.dtype] * scale * torch.clamp(torch.maximum(finite, top * 0.1), min=1e-2)
+        allowed = max(TOLERANCE[want.dtype], tol) * torch.clamp(torch.maximum(finite, top * 0.1), min=1e-2)
         if exact is not None and exact.dtype.is_floating_point and exact.shape == a.shape:
             own = torch.nan_to_num((a - exact).abs(), 0.0, 0.0, 0.0)
             allowed = allowed + 16 * (own.max() if own.numel() else 0.0)
@@ -245,10 +253,11 @@ def check(seed: int) -> str:
         got, _ = compile_and_run(graph, graph.inputs)
     except Exception:
         return f"{graph.describe()}\n{traceback.format_exc()}"
+    coarse = coarseness(graph, graph.inputs)
     faults = [
         f"output {i}: {d}"
         for i, (a, b, e) in enumerate(zip(want, got, exact, strict=True))
-        if (d := difference(a, b, e))
+        if (d := difference(a, b, e, coarse))
     ]
     if not faults:
         return ""
@@ -259,7 +268,8 @@ def check(seed: int) -> str:
     double = to_double(graph.inputs)
     try:
         again, _ = compile_and_run(graph, double)
-        if not any(difference(a, b, None) for a, b in zip(graph(*double), again, strict=True)):
+        coarse = coarseness(graph, double)
+        if not any(difference(a, b, None, coarse) for a, b in zip(graph(*double), again, strict=True)):
             return "noise"
     except Exception as e:
         faults.append(f"in float64: {type(e).__name__}: {e}")
