@@ -23,8 +23,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Take every code object below PATHs apart and put it together again; show what differs.",
     ),
     "verify": ("verify", "Prove that no code object of a module or file can break the interpreter."),
-    "kernels": ("kernels", "Run a script and show the Triton kernels of what it compiles, stage by stage."),
     "bench": ("bench", "Measure this machine and interpreter against other assemblers and CPython's compiler."),
+    "explain": ("explain", "Run a script and show graphs, graph breaks and guards of what it compiles."),
+    "kernels": ("kernels", "Run a script and show the Triton kernels of what it compiles, stage by stage."),
 }
 
 

@@ -131,6 +131,19 @@ def test_bench_measures_a_few_code_objects(capsys) -> None:
     assert status == 0 and {"pydynamo roundtrip", "compile(ast)", "dis.get_instructions"} <= names
 
 
+def test_explain_runs_a_script_and_shows_what_it_compiled(capsys, tmp_path) -> None:
+    pytest.importorskip("torch")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, torch, pydynamo\n"
+        "f = pydynamo.compile(lambda x, n: x * n + 1, backend='eager')\n"
+        "print(f(torch.ones(2), int(sys.argv[1])))\n"
+    )
+    status, out, err = run(capsys, "explain", str(script), "3")
+    assert status == 0, err
+    assert "tensor([4., 4.])" in out and "1 graph, 2 operators, 0 graph breaks" in out
+
+
 NONSENSE = {
     "no such file": ("verify", "nowhere/missing.py"),
     "no such module": ("verify", "no_such_module_at_all"),
@@ -140,6 +153,7 @@ NONSENSE = {
     "builtin module": ("verify", "sys"),
     "no such path": ("roundtrip", "nowhere"),
     "no such transformation": ("dis", "heapq:heappush", "--before-after", "nothing"),
+    "no such script": ("explain", "nowhere.py"),
     "no such command": ("frobnicate",),
     "no such option": ("roundtrip", "--frobnicate"),
     "missing argument": ("verify",),
