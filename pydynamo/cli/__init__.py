@@ -19,7 +19,7 @@ import click
 COMMANDS: dict[str, tuple[str, str]] = {
     "dis": ("dis", "Show a code object's instructions with labels and regions, or what a transformation does to them."),
     "roundtrip": (
-        "roundtrip:command",
+        "roundtrip",
         "Take every code object below PATHs apart and put it together again; show what differs.",
     ),
     "verify": ("verify", "Prove that no code object of a module or file can break the interpreter."),

@@ -247,7 +247,8 @@ def _unpack_sequence(tx: Translator, inst: Any) -> None:
 
 def _unpack_like_python(tx: Translator, kind: type, count: int, wanted: int) -> None:
     """Raise what unpacking ``count`` values to ``wanted`` names raises: the words differ by type and version."""
-    made: Any = {list: list, tuple: tuple, dict: dict.fromkeys}.get(kind, iter)(range(count))
+    makers: dict[type, Any] = {list: list, tuple: tuple, dict: dict.fromkeys}
+    made = makers.get(kind, iter)(range(count))
     code = compile(f"[{'_, ' * wanted}] = made", "<unpack>", "exec")
     run_python(tx, lambda: exec(code, {"made": made}))
     unsupported("unsupported-operator", f"unpacking a {kind.__name__}")

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 _MISSING = object()
 #: iterators in C: ``iter()`` of one is itself
+_ITERABLES: tuple[Any, ...] = (
+    *([], (), {}, set(), "", "\u00e9", b"", range(0), range(1 << 70)),
+    *({}.values(), {}.items()),
+)
 _ITERATORS = frozenset(
     {
         types.GeneratorType,
@@ -34,8 +38,7 @@ _ITERATORS = frozenset(
         filter,
         enumerate,
         reversed,
-        *(type(iter(made)) for made in ([], (), {}, set(), "", "\u00e9", b"", range(0), range(1 << 70))),
-        *(type(iter(view)) for view in ({}.values(), {}.items())),
+        *(type(iter(made)) for made in _ITERABLES),
         *(getattr(itertools, name) for name in dir(itertools) if hasattr(getattr(itertools, name), "__next__")),
     }
 )
