@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
 
 _MISSING = object()
-#: iterators in C: ``iter()`` of one is itself
+#: one of each builtin container and view that has an iterator of its own
 _ITERABLES: tuple[Any, ...] = (
     *([], (), {}, set(), "", "\u00e9", b"", range(0), range(1 << 70)),
     *({}.values(), {}.items()),
 )
+#: iterators in C: ``iter()`` of one is itself
 _ITERATORS = frozenset(
     {
         types.GeneratorType,
