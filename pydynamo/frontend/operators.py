@@ -157,11 +157,14 @@ def _graph_with_container(
 def _enum_with_methods(value: VariableTracker) -> bool:
     import enum
 
-    return (
-        isinstance(value, ConstantVariable)
-        and isinstance(value.value, enum.Enum)
-        and not isinstance(value.value, int | str)
-    )
+    if not isinstance(value, ConstantVariable) or not isinstance(value.value, enum.Enum):
+        return False
+    kind = type(value.value)
+    if isinstance(value.value, enum.Flag) and all(
+        getattr(kind, name) is getattr(enum.Flag, name) for name in ("__or__", "__and__", "__xor__", "__invert__")
+    ):
+        return False
+    return not isinstance(value.value, int | str)
 
 
 def _builtin_binary(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import sys
 from pathlib import Path
 
@@ -158,7 +157,6 @@ def test_shrinking_keeps_the_fault_and_drops_the_rest():
     assert len(small) < len(source) / 2
 
 
-@pytest.mark.skipif("COMPILE" not in os.environ, reason="COMPILE names the system under test")
 @pytest.mark.parametrize("seed", range(9000, 9040))
 def test_compiled_programs_equal_eager(seed):
     compiler, reset = load_compiler(default_compiler())

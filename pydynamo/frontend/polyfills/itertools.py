@@ -167,3 +167,36 @@ def permutations(iterable: Any, r: Any = None) -> Any:
     pool = tuple(iterable)
     for row in _choices(len(pool), len(pool) if r is None else r, True):
         yield tuple([pool[index] for index in row])
+
+
+def combinations_with_replacement(iterable: Any, r: Any) -> Any:
+    pool = tuple(iterable)
+    rows: list[Any] = [()]
+    for _ in range(r):
+        rows = [(*row, index) for row in rows for index in range(row[-1] if row else 0, len(pool))]
+    for row in rows:
+        yield tuple([pool[index] for index in row])
+
+
+def groupby(iterable: Any, key: Any = None) -> Any:
+    source = iter(iterable)
+    pending: list[Any] = []  # the item read ahead, under its key
+    turn = [0]  # a group ends when the next one is asked for
+
+    def ready() -> Any:
+        if not pending:
+            for item in source:
+                pending.append(([item if key is None else key(item)], item))
+                break
+        return bool(pending)
+
+    def group(wanted: Any, mine: Any) -> Any:
+        while turn[0] == mine and ready() and pending[0][0] == wanted:
+            yield pending.pop()[1]
+
+    while ready():
+        wanted = pending[0][0]
+        yield wanted[0], group(wanted, turn[0])
+        turn[0] = turn[0] + 1
+        while ready() and pending[0][0] == wanted:
+            pending.pop()

@@ -26,6 +26,8 @@ _CLASSES: dict[type, Any] = {
     itertools.filterfalse: ours.filterfalse,
     itertools.combinations: ours.combinations,
     itertools.permutations: ours.permutations,
+    itertools.combinations_with_replacement: ours.combinations_with_replacement,
+    itertools.groupby: ours.groupby,
 }
 
 

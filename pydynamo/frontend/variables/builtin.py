@@ -25,6 +25,7 @@ from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
     from pydynamo.frontend.translator import Translator
+    from pydynamo.frontend.variables.exceptions import ExceptionVariable
 
 Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
 
@@ -242,6 +243,10 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
     if maker is not None:
         return maker(tx, args, kwargs)
     from pydynamo.frontend.polyfills.registry import polyfill_for_class
+    from pydynamo.frontend.variables.operator_objects import GETTERS, make_getter
+
+    if cls in GETTERS:
+        return make_getter(tx, cls, args, kwargs)
 
     replacement = polyfill_for_class(cls)
     if replacement is not None:
@@ -293,9 +298,7 @@ def _dict_of(cls: type) -> Handler:
             if args and not kwargs and not isinstance(args[0].realize(), DictVariable):
                 for item in ops.iterate(tx, args[0]):
                     count = made.lookup(item)
-                    made.put(
-                        item, ops.binary(tx, "add", count, constant(1)) if count is not None else constant(1)
-                    )
+                    made.put(item, ops.binary(tx, "add", count, constant(1)) if count is not None else constant(1))
                 return made
             for key, value in pairs_of(tx, args[0]) if args else []:
                 made.put(key, value)
@@ -354,19 +357,21 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
         value = value.specialize(tx)
     if isinstance(value, ConstantVariable) and not isinstance(value.value, enum.Enum):
         return fold(tx, function, [value])
-    if (
-        isinstance(value, ExceptionVariable)
-        and function is str
-        and (value.cls.__str__ is BaseException.__str__)
-    ):
+    if isinstance(value, ExceptionVariable) and function is str and (value.cls.__str__ is BaseException.__str__):
         if not value.args:
             return constant("")
         if len(value.args) == 1:
             return text_of(tx, value.args[0], str)
+    if isinstance(value, ExceptionVariable) and value.cls.__repr__ is BaseException.__repr__:
+        shown = _text_of_exception(tx, value, function)
+        if shown is not None:
+            return shown
+    if isinstance(value, ConstantVariable) and isinstance(value.value, enum.Enum):
+        written = value.python_type().__str__ if function is str else value.python_type().__repr__
+        if getattr(written, "__module__", "enum") == "enum":
+            return constant(function(value.value))
     if ops.is_user_object(value):
-        name = (
-            "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
-        )
+        name = "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
         return value.call_method(tx, name, [], {})
     if isinstance(value, SequenceVariable) and value.is_constant():
         return fold(tx, function, [value])
@@ -379,6 +384,34 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
     if isinstance(value, DictVariable) and value.is_constant():
         return fold(tx, function, [value])
     unsupported("data-dependent-value", f"the text of {value.describe()}")
+
+
+def _text_of_exception(
+    tx: Translator, error: ExceptionVariable, function: Callable[[Any], str]
+) -> VariableTracker | None:
+    """The text of an exception that is written from its arguments alone; None if its class writes it another way."""
+    whole = text_of(tx, SequenceVariable(list(error.args), tuple), repr).as_constant() if len(error.args) != 1 else ""
+    if function is repr:
+        inside = whole or f"({text_of(tx, error.args[0], repr).as_constant()})"
+        return constant(error.cls.__name__ + inside)
+    if error.cls.__str__ is KeyError.__str__ and len(error.args) == 1:
+        return text_of(tx, error.args[0], repr)
+    if error.cls.__str__ is not KeyError.__str__ and not _writes_its_arguments(error.cls):
+        return None
+    return constant(whole if error.args else "") if len(error.args) != 1 else text_of(tx, error.args[0], str)
+
+
+def _writes_its_arguments(cls: type) -> bool:
+    """True if ``str()`` of an exception is made of its arguments alone, as BaseException does it."""
+    base = next(base for base in cls.__mro__ if "__str__" in base.__dict__)
+    if base is BaseException:
+        return True
+    if base.__module__ != "builtins":
+        return False
+    try:
+        return str(base("probe")) == "probe" and str(base("a", "b")) == "('a', 'b')"
+    except TypeError:
+        return False
 
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

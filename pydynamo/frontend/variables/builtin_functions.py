@@ -57,11 +57,7 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
     custom = type(target).__instancecheck__
     import torch
 
-    if (
-        type(target) not in _KNOWN_METACLASSES
-        and not _known_check(custom)
-        and not issubclass(target, torch.Tensor)
-    ):
+    if type(target) not in _KNOWN_METACLASSES and not _known_check(custom) and not issubclass(target, torch.Tensor):
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
     return issubclass(subject, target)
 
@@ -164,9 +160,7 @@ def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(sum)
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     total = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
-    if isinstance(total.realize(), ConstantVariable) and isinstance(
-        total.realize().as_constant(), str | bytes
-    ):
+    if isinstance(total.realize(), ConstantVariable) and isinstance(total.realize().as_constant(), str | bytes):
         unsupported("unsupported-builtin", "sum() of text")
     exact_floats = 0
     for item in ops.iterate(tx, args[0]):

@@ -15,6 +15,7 @@ from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
 from pydynamo.frontend.variables.functions import BoundMethodVariable
+from pydynamo.frontend.variables.iterators import IteratorVariable
 from pydynamo.frontend.variables.objects import ObjectVariable, bind, is_plain_class, lookup, lookup_source
 from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
 
@@ -59,9 +60,7 @@ class ClassVariable(VariableTracker):
         override = tx.ledger.class_override(self.value, name)
         if override is not None:
             if override is DELETED:
-                tx.raise_error(
-                    AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'"
-                )
+                tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
             return override
         if isinstance(self.value, enum.EnumMeta) and name in self.value.__members__:
             return constant(self.value.__members__[name])
@@ -115,6 +114,32 @@ class ClassVariable(VariableTracker):
         self.source = self.source or sources.const(self.value)
         tx.ledger.store_attr(self, name, value)
 
+    def _is_enum(self) -> bool:
+        return type(self.value) is enum.EnumMeta and bool(self.value.__members__)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return constant(len(self.value)) if self._is_enum() else super().length(tx)  # type: ignore[arg-type]
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        if not self._is_enum():
+            return super().get_iter(tx)
+        members = [constant(member) for member in self.value]  # type: ignore[attr-defined]
+        return IteratorVariable.over(members, type(iter(self.value)))  # type: ignore[call-overload]
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        if self._is_enum() and key.is_constant():
+            members = self.value.__members__  # type: ignore[attr-defined]
+            name = key.as_constant()
+            if isinstance(name, str) and name in members:
+                return constant(members[name])
+            tx.raise_error(KeyError, key)
+        return super().getitem(tx, key)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        if self._is_enum() and isinstance(item, ConstantVariable) and isinstance(item.value, enum.Enum):
+            return item.value in self.value  # type: ignore[operator]
+        unsupported("unsupported-operator", f"membership in {self.describe()}")
+
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "__new__" and self.value in (object, tuple) and args:
             return new_instance(tx, self.value, args[0].realize(), args[1:])
@@ -152,9 +177,7 @@ class ClassVariable(VariableTracker):
         elif isinstance(new, staticmethod | types.FunctionType):
             source = lookup_source(tx, cls, "__new__")
             fn = new.__func__ if isinstance(new, staticmethod) else new
-            function = tx.wrap_at(
-                fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source
-            )
+            function = tx.wrap_at(fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source)
             made = function.call_function(tx, [self, *args], kwargs).realize()
         elif base is tuple and issubclass(cls, tuple) and not kwargs:
             made = new_instance(tx, tuple, self, args)
@@ -264,9 +287,7 @@ class SuperVariable(VariableTracker):
                 return BuiltinVariable(getattr(base, name), source)
             if is_class:
                 if isinstance(raw, classmethod):
-                    return BoundMethodVariable(
-                        LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner
-                    )
+                    return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner)
                 if isinstance(raw, types.FunctionType):
                     return LazyVariable(tx, raw, source)
                 unsupported("unsupported-attribute", f"super().{name} of a class")

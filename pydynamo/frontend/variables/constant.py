@@ -31,9 +31,7 @@ LITERAL_TYPES: frozenset[type] = frozenset(
         range,
     }
 )
-TORCH_TYPES: frozenset[type] = frozenset(
-    {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme}
-)
+TORCH_TYPES: frozenset[type] = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme})
 CONSTANT_TYPES = LITERAL_TYPES | TORCH_TYPES | {types.CodeType}
 _SINGLETONS = (
     type(None),
@@ -50,9 +48,7 @@ _LIMIT = 1 << 20
 
 def is_constant_value(value: Any) -> bool:
     """True if ``value`` may be a ConstantVariable."""
-    return type(value) in CONSTANT_TYPES or (
-        isinstance(value, enum.Enum) and is_constant_value(value._value_)
-    )
+    return type(value) in CONSTANT_TYPES or (isinstance(value, enum.Enum) and is_constant_value(value._value_))
 
 
 class ConstantVariable(VariableTracker):
@@ -121,12 +117,7 @@ class ConstantVariable(VariableTracker):
         if isinstance(self.value, enum.Enum):
             return super().call_method(tx, name, args, kwargs)
         bound = run_python(tx, lambda: getattr(self.value, name))
-        if (
-            isinstance(self.value, str)
-            and name == "join"
-            and len(args) == 1
-            and not args[0].realize().is_constant()
-        ):
+        if isinstance(self.value, str) and name == "join" and len(args) == 1 and not args[0].realize().is_constant():
             from pydynamo.frontend.operators import iterate
             from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -218,10 +209,5 @@ def _check_size(function: Any, values: list[Any]) -> None:
         unsupported("too-long", "a very large power")
     if name in ("lshift", "ilshift") and ints and ints[-1] > _LIMIT:
         unsupported("too-long", "a very large shift")
-    if (
-        name in ("mul", "imul")
-        and ints
-        and max(ints) > _LIMIT
-        and any(isinstance(v, str | bytes) for v in values)
-    ):
+    if name in ("mul", "imul") and ints and max(ints) > _LIMIT and any(isinstance(v, str | bytes) for v in values):
         unsupported("too-long", "a very large repetition")

@@ -29,9 +29,7 @@ class GradModeVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(
-        self, cls: type, enabled: bool, before: bool | None = None, source: Source | None = None
-    ) -> None:
+    def __init__(self, cls: type, enabled: bool, before: bool | None = None, source: Source | None = None) -> None:
         self.cls = cls
         self.enabled = enabled
         self.before = before

@@ -27,9 +27,7 @@ _DICT_DUNDERS = {
 }
 
 
-def call_dict_method(
-    tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs
-) -> VariableTracker:
+def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """``d.name(*args, **kwargs)``"""
     from pydynamo.frontend import operators
     from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -125,9 +123,7 @@ def _popitem(tx: Translator, d: DictVariable, kwargs: Kwargs) -> VariableTracker
     if not d.entries:
         tx.raise_error(
             KeyError,
-            "popitem(): dictionary is empty"
-            if d.cls is not collections.OrderedDict
-            else "dictionary is empty",
+            "popitem(): dictionary is empty" if d.cls is not collections.OrderedDict else "dictionary is empty",
         )
     tx.ledger.mutate(d)
     code = list(d.entries)[-1 if last else 0]

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from pydynamo.frontend.source import Source
     from pydynamo.frontend.translator import Translator
 
-DICT_TYPES: frozenset[type] = frozenset(
-    {dict, collections.OrderedDict, collections.defaultdict, collections.Counter}
-)
+DICT_TYPES: frozenset[type] = frozenset({dict, collections.OrderedDict, collections.defaultdict, collections.Counter})
 Pair = tuple[VariableTracker, VariableTracker]
 
 
@@ -175,9 +173,7 @@ class DictView(VariableTracker):
     def get_iter(self, tx: Translator) -> VariableTracker:
         size = len(self.owner.entries)
         kind = (
-            "OrderedDict mutated"
-            if issubclass(self.owner.cls, collections.OrderedDict)
-            else "dictionary changed size"
+            "OrderedDict mutated" if issubclass(self.owner.cls, collections.OrderedDict) else "dictionary changed size"
         )
 
         def check(tx: Translator) -> None:
@@ -216,9 +212,7 @@ class DictView(VariableTracker):
 class SetVariable(VariableTracker):
     """A set or frozenset with known members, in an order that is not promised."""
 
-    def __init__(
-        self, members: dict[Any, VariableTracker], cls: type = set, source: Source | None = None
-    ) -> None:
+    def __init__(self, members: dict[Any, VariableTracker], cls: type = set, source: Source | None = None) -> None:
         self.members = members
         self.cls = cls
         self.source = source
@@ -229,9 +223,7 @@ class SetVariable(VariableTracker):
         self.only_added = False
 
     @classmethod
-    def from_values(
-        cls, values: list[VariableTracker], kind: type, source: Source | None = None
-    ) -> SetVariable:
+    def from_values(cls, values: list[VariableTracker], kind: type, source: Source | None = None) -> SetVariable:
         members: dict[Any, VariableTracker] = {}
         for value in values:
             members.setdefault(value.realize().hash_key(), value)

@@ -136,11 +136,7 @@ def make_exception(
     suppress: bool,
 ) -> BaseException:
     """Build the exception that the trace made. ``__init__`` ran in the trace already."""
-    made = (
-        BaseException.__new__(cls, *args)
-        if cls.__new__ is BaseException.__new__ and _custom(cls)
-        else cls(*args)
-    )
+    made = BaseException.__new__(cls, *args) if cls.__new__ is BaseException.__new__ and _custom(cls) else cls(*args)
     made.args = args
     for name, value in attrs.items():
         setattr(made, name, value)
@@ -202,9 +198,7 @@ def make_user_exception(
     init = lookup(cls, "__init__")[1]
     made = ExceptionVariable(cls, list(args))
     if isinstance(init, types.FunctionType):
-        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(
-            tx, [made, *args], kwargs
-        )
+        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
     elif kwargs:
         unsupported("unsupported-builtin", f"{cls.__qualname__} with keyword arguments")
     elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):

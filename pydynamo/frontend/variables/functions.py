@@ -104,6 +104,8 @@ class UserFunctionVariable(FunctionVariable):
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.torch_ops import special_function
 
+        if self.fn is functools.update_wrapper:
+            return update_wrapper(tx, args, kwargs) or super().call_function(tx, args, kwargs)
         handler = special_function(self.fn)
         if handler is not None:
             return handler(tx, args, kwargs)
@@ -236,6 +238,38 @@ class NestedFunctionVariable(FunctionVariable):
                 lambda: cg.build_map([(constant(k), v) for k, v in self.attributes.items()]),
             ],
         )
+
+
+def update_wrapper(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """``functools.update_wrapper`` of a function made in the trace; None for other ways to call it."""
+    wrapper = args[0].realize() if args else None
+    wrapped = (args[1] if len(args) > 1 else kwargs.get("wrapped", NONE)).realize()
+    usual = {"assigned": functools.WRAPPER_ASSIGNMENTS, "updated": functools.WRAPPER_UPDATES}
+    if not isinstance(wrapper, NestedFunctionVariable) or not isinstance(wrapped, FunctionVariable) or len(args) > 2:
+        return None
+    if any(name in kwargs and kwargs[name].realize().as_constant() != value for name, value in usual.items()):
+        return None
+    if isinstance(wrapped, NestedFunctionVariable):
+        if wrapped.annotations is not None:
+            unsupported("inspection", "__annotations__ of a function")
+        own = wrapped.attributes
+    else:
+        assert isinstance(wrapped, UserFunctionVariable) and wrapped.source is not None
+        if any(name in wrapped.fn.__dict__ for name in ("__module__", "__doc__")):
+            return None
+        tx.output.guards.add("KEYS", sources.attr(wrapped.source, "__dict__"), tuple(wrapped.fn.__dict__))
+        own = {name: wrapped.getattr(tx, name) for name in wrapped.fn.__dict__}
+        for name in ("__annotations__", "__type_params__"):
+            if getattr(wrapped.fn, name, None):
+                at = sources.attr(wrapped.source, name)
+                wrapper.attributes[name] = LazyVariable(tx, getattr(wrapped.fn, name), at)
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        wrapper.attributes[name] = wrapped.getattr(tx, name)
+    for name, value in own.items():
+        if not name.startswith("__") or name == "__wrapped__":
+            wrapper.attributes[name] = value
+    wrapper.attributes["__wrapped__"] = wrapped
+    return wrapper
 
 
 class FunctionMaker:

@@ -76,8 +76,7 @@ def lookup_source(tx: Translator, cls: type, name: str) -> Source:
 def is_plain_class(cls: type) -> bool:
     """True if instances hold no hidden C state: every base is a Python class or ``object``."""
     return all(
-        base is object
-        or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
+        base is object or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
         for base in cls.__mro__
     )
 
@@ -102,9 +101,7 @@ def class_attribute_of(
     tx.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
 
 
-def bind(
-    tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source
-) -> VariableTracker:
+def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
     """The descriptor protocol for a raw class attribute read through an instance."""
     from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
     from pydynamo.frontend.variables.classes import ClassVariable
@@ -277,9 +274,7 @@ class ObjectVariable(VariableTracker):
         if base is not None and _is_data_descriptor(raw) and not isinstance(raw, _SLOT_TYPES):
             if isinstance(raw, property):
                 if raw.fset is None:
-                    tx.raise_error(
-                        AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter"
-                    )
+                    tx.raise_error(AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter")
                 source = sources.attr(lookup_source(tx, self.cls, name), "fset")
                 tx.wrap_at(raw.fset, source).call_function(tx, [self, value], {})
                 return

@@ -53,9 +53,7 @@ class SequenceVariable(VariableTracker):
         return self.cls
 
     def is_constant(self) -> bool:
-        return self.cls in (list, tuple, torch.Size) and all(
-            item.realize().is_constant() for item in self.items
-        )
+        return self.cls in (list, tuple, torch.Size) and all(item.realize().is_constant() for item in self.items)
 
     def as_constant(self) -> Any:
         if self.cls not in (list, tuple, torch.Size):
@@ -246,9 +244,7 @@ class SliceVariable(VariableTracker):
         from pydynamo.frontend.operators import as_index
 
         parts = [item.realize() for item in self.items]
-        return slice(
-            *(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts)
-        )
+        return slice(*(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts))
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin

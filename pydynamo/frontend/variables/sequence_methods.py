@@ -66,9 +66,7 @@ def _search(tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs
         unsupported("unsupported-method", f"{seq.cls.__name__}.{name} with these arguments")
     bounds = [operators.as_index(tx, arg.realize()) for arg in args[1:]]
     window = range(
-        *slice(*(bounds if len(bounds) == 2 else [*bounds, None] if bounds else [None])).indices(
-            len(seq.items)
-        )
+        *slice(*(bounds if len(bounds) == 2 else [*bounds, None] if bounds else [None])).indices(len(seq.items))
     )
     found = 0
     for position in window:

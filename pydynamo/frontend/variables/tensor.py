@@ -292,9 +292,7 @@ class TensorVariable(VariableTracker):
         items: list[VariableTracker] = []
         for axis, size in enumerate(self.fake.shape):
             items.append(
-                constant(size)
-                if type(size) is int
-                else tx.output.call_method(tx, "size", [self, constant(axis)], {})
+                constant(size) if type(size) is int else tx.output.call_method(tx, "size", [self, constant(axis)], {})
             )
         return SequenceVariable(items, torch.Size)
 
@@ -348,11 +346,7 @@ class TensorVariable(VariableTracker):
         if self.fake.dim() == 0:
             tx.raise_error(TypeError, "len() of a 0-d tensor")
         size = self.fake.shape[0]
-        return (
-            constant(size)
-            if type(size) is int
-            else tx.output.call_method(tx, "size", [self, constant(0)], {})
-        )
+        return constant(size) if type(size) is int else tx.output.call_method(tx, "size", [self, constant(0)], {})
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -499,9 +493,7 @@ def graph_binary(
     return tx.output.call_function(tx, function, [left, right], {})
 
 
-def wrap_result(
-    tx: Translator, value: Any, node: torch.fx.Node, known: dict[int, VariableTracker]
-) -> VariableTracker:
+def wrap_result(tx: Translator, value: Any, node: torch.fx.Node, known: dict[int, VariableTracker]) -> VariableTracker:
     """What fake propagation gave, as a tracked value; a result that is an argument is that argument."""
     from pydynamo.frontend.variables.dicts import DictVariable
     from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
@@ -523,8 +515,7 @@ def wrap_result(
     if kind in (tuple, list, torch.Size) or is_namedtuple(kind):
         node.meta["example_value"] = value
         items = [
-            wrap_result(tx, part, tx.output.getitem_node(node, index, part), known)
-            for index, part in enumerate(value)
+            wrap_result(tx, part, tx.output.getitem_node(node, index, part), known) for index, part in enumerate(value)
         ]
         return SequenceVariable(items, kind)
     if kind is dict and all(isinstance(key, str) for key in value):

@@ -174,9 +174,7 @@ def answered_functions() -> dict[Any, Handler]:
         torch._C._functorch.peek_interpreter_stack: const(None),
         torch._C._log_api_usage_once: const(None),
         torch._C._set_grad_enabled: _set_grad,
-        torch.is_deterministic_algorithms_warn_only_enabled: now(
-            torch.is_deterministic_algorithms_warn_only_enabled
-        ),
+        torch.is_deterministic_algorithms_warn_only_enabled: now(torch.is_deterministic_algorithms_warn_only_enabled),
         torch.are_deterministic_algorithms_enabled: now(torch.are_deterministic_algorithms_enabled),
         torch.jit.isinstance: _jit_isinstance,
     }
