@@ -375,8 +375,9 @@ def _slot_load(cg: PyCodegen, value: VariableTracker) -> Callable[[], None]:
 
 
 def _kw_names(root: RootTranslator, index: int) -> list[Any]:
-    """The KW_NAMES that belongs to a CALL, if it has one."""
-    return [inst for inst in root.instructions[max(0, index - 2) : index] if inst.opname == "KW_NAMES"]
+    """The KW_NAMES that belongs to a CALL, if it has one: right before it, or before its PRECALL."""
+    at = index - 2 if index and root.instructions[index - 1].opname == "PRECALL" else index - 1
+    return [root.instructions[at]] if at >= 0 and root.instructions[at].opname == "KW_NAMES" else []
 
 
 def _loads_for_call(inst: Any) -> bool:
