@@ -10,14 +10,15 @@ import torch
 from pydynamo.frontend.root import Options
 from pydynamo.frontend.wrapper import compiled_function
 
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+_BACKWARD_HOOKS = ("_backward_hooks", "_backward_pre_hooks")
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", *_BACKWARD_HOOKS)
 _GLOBAL_HOOKS = (
     "_global_forward_hooks",
     "_global_forward_pre_hooks",
     "_global_backward_hooks",
     "_global_backward_pre_hooks",
 )
-_OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward"})
+_OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward", "_call"})
 
 
 def calls_forward_only(module: torch.nn.Module) -> bool:
@@ -50,13 +51,17 @@ class OptimizedModule(torch.nn.Module):
         else:
             compiled = forward
         object.__setattr__(self, "_forward", compiled)
+        object.__setattr__(self, "_call", None)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the original's hooks, if it has any, around the compiled forward."""
+        """Run the compiled forward; with forward hooks, all of the original's call compiled; else hooks around it."""
         module = self._orig_mod
         own = module.__dict__
         if not any(own.get(name) for name in _HOOKS) and type(module).__call__ is torch.nn.Module.__call__:
             return self._forward(*args, **kwargs)
+        lazy = hasattr(module, "_initialize_hook")
+        if not lazy and not any(own.get(name) for name in _BACKWARD_HOOKS):
+            return self._call_with_hooks(*args, **kwargs)
         had, before = "forward" in own, own.get("forward")
         own["forward"] = self._forward
         try:
@@ -66,6 +71,18 @@ class OptimizedModule(torch.nn.Module):
                 own["forward"] = before
             else:
                 own.pop("forward", None)
+            if lazy:
+                self._set_up(self._pydynamo_options)
+
+    def _call_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
+        if self._call is None:
+            call = type(self._orig_mod).__call__
+            made: Any = types.MethodType(call, self._orig_mod)
+            if isinstance(call, types.FunctionType):
+                compiled = compiled_function(call, self._pydynamo_options)
+                made = types.MethodType(compiled, self._orig_mod)
+            object.__setattr__(self, "_call", made)
+        return self._call(*args, **kwargs)
 
     def train(self, mode: bool = True) -> OptimizedModule:
         self._orig_mod.train(mode)
@@ -98,6 +115,7 @@ class OptimizedModule(torch.nn.Module):
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         state.pop("_forward", None)
+        state.pop("_call", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -82,11 +82,17 @@ _BREAKING_MODULES: dict[str, str] = {
 }
 
 
+#: modules inside those that break, whose functions are ordinary ones
+_INLINED_MODULES = frozenset({"torch.backends.mha"})
+
+
 def break_reason_of_function(fn: types.FunctionType) -> str | None:
     """The reason id if this Python function must not be inlined, else None."""
     if getattr(fn, "_pydynamo_disabled", False) or getattr(fn, "_torchdynamo_disable", False):
         return "explicit-break"
     module = fn.__globals__.get("__name__") or ""
+    if module in _INLINED_MODULES:
+        return None
     parts = module.split(".")
     for length in range(min(len(parts), 3), 0, -1):
         reason = _BREAKING_MODULES.get(".".join(parts[:length]))

@@ -142,6 +142,10 @@ class UserFunctionVariable(FunctionVariable):
             return LazyVariable(tx, getattr(self.fn, name), sources.attr(self.source, name))
         if name == "__code__":
             return constant(self.code)
+        if name == "__class__":
+            from pydynamo.frontend.variables.classes import ClassVariable
+
+            return ClassVariable(types.FunctionType, None)
         if name in self.fn.__dict__:
             return LazyVariable(tx, self.fn.__dict__[name], sources.attr(self.source, name))
         if name in (

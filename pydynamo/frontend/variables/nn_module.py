@@ -5,26 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.modules.lazy import LazyModuleMixin
 
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import RestartTranslation, unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.objects import ObjectVariable, lookup
+from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
 _STORES = ("_parameters", "_buffers", "_modules")
-_HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks")
-_GLOBAL_HOOKS = (
-    "_global_backward_pre_hooks",
-    "_global_backward_hooks",
-    "_global_forward_hooks",
-    "_global_forward_pre_hooks",
-)
-
+_BACKWARD_HOOKS = ("_backward_hooks", "_backward_pre_hooks")
+_HOOKS = (*_BACKWARD_HOOKS, "_forward_hooks", "_forward_pre_hooks")
+MODULE = torch.nn.modules.module
 
 class NNModuleVariable(ObjectVariable):
     """A module that exists."""
@@ -78,32 +76,51 @@ class NNModuleVariable(ObjectVariable):
         self.plain_setattr(tx, name, value)
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if not self._plain_call(tx):
-            unsupported("opaque-call", f"call of {self.describe()}, which has hooks or its own __call__")
-        forward = self.getattr(tx, "forward").realize()
-        return forward.call_function(tx, args, kwargs)
-
-    def _plain_call(self, tx: Translator) -> bool:
-        """True if calling the module is calling ``forward``; guarded."""
         if lookup(self.cls, "__call__")[1] is not torch.nn.Module.__call__:
-            return False
-        if lookup(self.cls, "_call_impl")[0] is not torch.nn.Module:
-            return False
+            return super().call_function(tx, args, kwargs)
         assert self.source is not None
-        if self.value.__dict__.get("_compiled_call_impl") is not None:
-            return False
+        own = self.value.__dict__
+        tx.output.guards.add("ID_MATCH", sources.attr(self.source, "_compiled_call_impl"), None)
+        if self.value._compiled_call_impl is not None:
+            unsupported("opaque-call", f"call of {self.describe()}, which is compiled already")
+        if lookup(self.cls, "_call_impl")[0] is torch.nn.Module:
+            if not self._hooks(tx):
+                return self.getattr(tx, "forward").realize().call_function(tx, args, kwargs)
+            if isinstance(self.value, LazyModuleMixin) and hasattr(self.value, "_initialize_hook"):
+                self._initialize(tx, args, kwargs)
+            if any(own.get(name) or getattr(MODULE, f"_global{name}") for name in _BACKWARD_HOOKS):
+                unsupported("opaque-call", f"call of {self.describe()}, which has backward hooks")
+            if own.get("_forward_hooks_always_called") or MODULE._global_forward_hooks_always_called:
+                unsupported("opaque-call", f"call of {self.describe()}, which has hooks that are always called")
+        return self.getattr(tx, "_call_impl").realize().call_function(tx, args, kwargs)
+
+    def _hooks(self, tx: Translator) -> bool:
+        """True if calling the module is more than calling ``forward``; guarded."""
+        assert self.source is not None
+        found = False
         for name in _HOOKS:
             hooks = self.value.__dict__.get(name)
-            if hooks:
-                return False
-            tx.output.guards.add("LENGTH", sources.attr(self.source, name), 0)
-        module = torch.nn.modules.module
-        for name in _GLOBAL_HOOKS:
-            hooks = getattr(module, name)
-            if hooks:
-                return False
-            tx.output.guards.add("LENGTH", sources.const(hooks), 0)
-        return True
+            found = found or bool(hooks)
+            if not hooks:
+                tx.output.guards.add("LENGTH", sources.attr(self.source, name), 0)
+        for name in _HOOKS:
+            hooks = getattr(MODULE, "_global" + name)
+            found = found or bool(hooks)
+            tx.output.guards.add("LENGTH", sources.const(hooks), len(hooks))
+        return found
+
+    def _initialize(self, tx: Translator, args: Args, kwargs: Kwargs) -> None:
+        """A lazy module takes its parameters' shapes from its first input: done now, then translated again."""
+        module = self.value
+        drawn = any(
+            word in str(node.target) for node in tx.output.graph.nodes for word in ("rand", "drop", "norm", "bern")
+        )
+        if drawn or len(module._forward_pre_hooks) != 1:
+            unsupported("opaque-call", f"call of {self.describe()}, which is not initialized")
+        values = [arg.realize().as_fake() for arg in args]
+        keywords = {name: arg.realize().as_fake() for name, arg in kwargs.items()}
+        tx.output.propagate(lambda: _infer(module, values, keywords), "initialization of a lazy module")
+        raise RestartTranslation("static", f"{self.describe()} is initialized")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name in (
@@ -129,6 +146,15 @@ class NNModuleVariable(ObjectVariable):
             unsupported("opaque-call", f"nn.Module.{name}")
         return super().call_method(tx, name, args, kwargs)
 
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        key = key.realize()
+        container = self.cls if self.cls in (torch.nn.ModuleList, torch.nn.Sequential) else None
+        if container is None or not isinstance(key, SliceVariable):
+            return super().getitem(tx, key)
+        from pydynamo.frontend.operators import iterate
+
+        return ModuleSliceVariable(container, list(iterate(tx, self))[key.as_slice(tx)])
+
     def own_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
         if name == "training" and name in self.value.__dict__ and tx.ledger.load_attr(self, name) is None:
             assert self.source is not None
@@ -137,3 +163,56 @@ class NNModuleVariable(ObjectVariable):
 
     def reconstruct(self, cg: Any) -> None:
         unsupported("reconstruction-failure", f"{self.describe()}")
+
+
+def _infer(module: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
+    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with disable_proxy_modes_tracing(), _disable_current_modes():
+        module._infer_parameters(module, args, kwargs)
+
+
+class ModuleSliceVariable(VariableTracker):
+    """``modules[a:b]`` of a ModuleList or Sequential, made in the trace: only walked, indexed and called."""
+
+    def __init__(self, cls: type, items: list[VariableTracker]) -> None:
+        self.cls = cls
+        self.items = items
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.items)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return constant(len(self.items))
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        return SequenceVariable(list(self.items), list).get_iter(tx)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        key = key.realize()
+        if isinstance(key, SliceVariable):
+            return ModuleSliceVariable(self.cls, self.items[key.as_slice(tx)])
+        if not key.is_constant() or type(key.as_constant()) is not int:
+            unsupported("unsupported-operator", f"index {key.describe()} of a {self.cls.__name__}")
+        index = key.as_constant()
+        if not -len(self.items) <= index < len(self.items):
+            tx.raise_error(IndexError, f"index {index} is out of range")
+        return self.items[index]
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.cls is not torch.nn.Sequential or len(args) != 1 or kwargs:
+            return super().call_function(tx, args, kwargs)
+        value = args[0]
+        for item in self.items:
+            value = item.realize().call_function(tx, [value], {})
+        return value
+
+    def children(self) -> list[VariableTracker]:
+        return self.items
+
+    def reconstruct(self, cg: Any) -> None:
+        unsupported("reconstruction-failure", f"a slice of a {self.cls.__name__}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import RestartTranslation, unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant, from_python, is_constant_value
 from pydynamo.frontend.variables.iterators import Identity
 
@@ -225,6 +225,8 @@ class TensorVariable(VariableTracker):
         return Identity(self)
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "requires_grad_" and self._already_requires(args, kwargs):
+            return self
         if name in _BREAKING:
             unsupported(_BREAKING[name], f"Tensor.{name}()")
         method = getattr(torch.Tensor, name, None)
@@ -333,8 +335,22 @@ class TensorVariable(VariableTracker):
             tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         return super().getattr(tx, name)
 
+    def _already_requires(self, args: Args, kwargs: Kwargs) -> bool:
+        """True if ``requires_grad_(...)`` changes nothing."""
+        given = [*args, *kwargs.values()]
+        if len(given) > 1 or any(name != "requires_grad" for name in kwargs):
+            return False
+        wanted = given[0].realize().as_constant() if given else True
+        return type(wanted) is bool and self.fake.requires_grad is wanted
+
     def _grad(self, tx: Translator) -> VariableTracker:
-        unsupported("autograd", "Tensor.grad")
+        """``.grad`` of an input: nothing in a trace changes it, since ``backward`` breaks the graph."""
+        from pydynamo.frontend import source as sources
+
+        example = next((entry.example for entry in tx.output.inputs if entry.node is self.node), None)
+        if self.source is None or not isinstance(example, torch.Tensor) or not example.is_leaf:
+            unsupported("autograd", "Tensor.grad of a tensor that is no leaf")
+        return LazyVariable(tx, example.grad, sources.attr(self.source, "grad"))
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         unsupported("tensor-mutation", f"store to Tensor.{name}")
@@ -486,10 +502,25 @@ class SymNumberVariable(VariableTracker):
         return f"the number {self.source.name}" if self.source is not None else f"the number {self.node.name}"
 
 
+_OUT_OF_PLACE: dict[Callable[..., Any], Callable[..., Any]] = {
+    getattr(operator, "i" + name): getattr(operator, name if name not in ("and", "or") else name + "_")
+    for name in (
+        *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+        *("lshift", "rshift", "xor", "and", "or"),
+    )
+}
+
+
 def graph_binary(
     tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
 ) -> VariableTracker:
-    """A binary operator or comparison with a tensor or symbol on one side."""
+    """A binary operator or comparison with a tensor or symbol on one side.
+
+    Only a tensor is changed in place: for a number on the left the generated code would assign to a literal, or to a
+    name that later nodes still use.
+    """
+    if not isinstance(left, TensorVariable):
+        function = _OUT_OF_PLACE.get(function, function)
     return tx.output.call_function(tx, function, [left, right], {})
 
 
