@@ -30,4 +30,8 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
 
         raise PydynamoError(f"the backend gave {compiled!r}, which is not callable")
     events.graph_compiled(name, module)
+    if root.autocasts:
+        from pydynamo.frontend.variables.contexts import restoring_autocast
+
+        return restoring_autocast(compiled)
     return compiled

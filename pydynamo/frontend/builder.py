@@ -18,7 +18,7 @@ from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
-from pydynamo.frontend.variables.contexts import GradModeVariable
+from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable, settings_of
 from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, SetVariable
 from pydynamo.frontend.variables.exceptions import InputExceptionVariable
 from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
@@ -277,6 +277,18 @@ def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
     return GradModeVariable(type(value), enabled, value.prev, source)
 
 
+def _autocast(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, torch.autocast)
+    for name, setting in zip(
+        ("device", "fast_dtype", "_enabled", "_cache_enabled"), settings_of(value), strict=True
+    ):
+        guards.add("EQUALS_MATCH", sources.attr(source, name), setting)
+    if value.device not in ("cpu", "cuda"):
+        unsupported("unsupported-context", f"autocast on {value.device}")
+    return AutocastVariable(settings_of(value), source)
+
+
 _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     list: _sequence,
     tuple: _sequence,
@@ -292,4 +304,5 @@ _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     torch.no_grad: _grad_mode,
     torch.enable_grad: _grad_mode,
     torch.set_grad_enabled: _grad_mode,
+    torch.autocast: _autocast,
 }

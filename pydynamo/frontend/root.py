@@ -92,7 +92,11 @@ class RootTranslator(Translator):
         self.handled: list[VariableTracker] = []
         self.generators: list[GeneratorVariable] = []
         self.grad_switches = 0
+        #: autocast modes that are open, each with the step of this frame that entered it; how many were left again
+        self.open_autocasts: list[tuple[int, Any]] = []
+        self.autocasts = 0
         self.steps = 0
+        self.step_started = 0
         self.new_code: types.CodeType | None = None
         self._bind()
 
@@ -127,7 +131,7 @@ class RootTranslator(Translator):
                 self.current = self.instructions[self.ip]
                 compile_break(self, self.speculation.reason)
                 return
-            step = self.steps
+            step = self.step_started = self.steps
             try:
                 self.step()
             except Unsupported as reason:
@@ -148,6 +152,8 @@ class RootTranslator(Translator):
         self._locate(reason)
         if self.options.fullgraph:
             raise reason
+        if self.open_autocasts:
+            step = min(step, self.open_autocasts[0][0])
         raise RestartTranslation("break", (step, reason))
 
     def _locate(self, reason: Unsupported) -> None:
@@ -158,6 +164,8 @@ class RootTranslator(Translator):
 
     def return_value(self, value: VariableTracker) -> None:
         """The root returns."""
+        if self.open_autocasts:
+            unsupported("unsupported-context", "autocast is not left")
         for generator in self.generators:
             if generator.is_suspended_in_try():
                 unsupported("generator", f"{generator.name} is dropped inside a try or with block")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -104,6 +106,117 @@ class GradModeFunction(VariableTracker):
             mode.exit(tx, [])
 
 
+class AutocastVariable(VariableTracker):
+    """``torch.autocast`` with its settings worked out; ``live`` is the mode of the trace while it is open.
+
+    A graph is always closed with as many autocast modes as it was opened with: a break inside is moved before the
+    entry, since compiled graphs do not leave a mode behind.
+    """
+
+    mutable = True
+
+    def __init__(self, settings: tuple[Any, ...], source: Source | None = None) -> None:
+        self.settings = settings
+        self.source = source
+        self.live: Any = None
+        self.node: torch.fx.Node | None = None
+
+    def python_type(self) -> type:
+        return torch.autocast
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "__enter__":
+            return self.enter(tx)
+        if name == "__exit__":
+            return self.exit(tx)
+        unsupported("unsupported-context", f"autocast.{name}")
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
+        if name in ("__enter__", "__exit__"):
+            return MethodOfBuiltin(self, name)
+        return super().getattr(tx, name)
+
+    def enter(self, tx: Translator) -> VariableTracker:
+        """``__enter__``"""
+        if self.live is not None:
+            unsupported("unsupported-context", "autocast entered twice")
+        self.live = torch.autocast(*self.settings)
+        self.live.__enter__()
+        tx.root.open_autocasts.append((tx.root.step_started, self.live))
+        self.node = tx.output.graph.call_function(torch.amp.autocast_mode._enter_autocast, self.settings)
+        return self
+
+    def exit(self, tx: Translator) -> VariableTracker:
+        """``__exit__``; never swallows the exception."""
+        opened = tx.root.open_autocasts
+        if self.live is None or not opened or opened[-1][1] is not self.live:
+            unsupported("unsupported-context", "autocast left out of order")
+        opened.pop()[1].__exit__(None, None, None)
+        tx.output.graph.call_function(torch.amp.autocast_mode._exit_autocast, (self.node,))
+        tx.root.autocasts += 1
+        self.live = None
+        return constant(False)
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(
+            lambda: cg.load_object(torch.autocast),
+            [lambda value=value: cg.load_object(value) for value in self.settings],  # type: ignore[misc]
+        )
+
+
+def leave_autocasts(opened: list[tuple[int, Any]]) -> None:
+    """Leave the modes that a translation that was given up had entered."""
+    while opened:
+        opened.pop()[1].__exit__(None, None, None)
+
+
+def autocast_settings(*args: Any, **kwargs: Any) -> tuple[Any, ...] | None:
+    """The settings that ``torch.autocast`` makes of its arguments; None if it would warn or fail."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            made = torch.autocast(*args, **kwargs)
+        except Exception:
+            return None
+    return None if told or made.device not in ("cpu", "cuda") else settings_of(made)
+
+
+def settings_of(mode: Any) -> tuple[Any, ...]:
+    """Device, dtype, enabled, cache of an autocast object, in the order of its constructor."""
+    return (mode.device, mode.fast_dtype, mode._enabled, mode._cache_enabled)
+
+
+def restoring_autocast(run: Callable[..., Any]) -> Callable[..., Any]:
+    """``run``, leaving autocast as it was if it raises."""
+
+    def call(*args: Any) -> Any:
+        devices = ("cpu", "cuda")
+        before = [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices]
+        cache = torch.is_autocast_cache_enabled()
+        depth = torch.autocast_increment_nesting()
+        try:
+            return run(*args)
+        except BaseException:
+            torch.autocast_increment_nesting()
+            while torch.autocast_decrement_nesting() > depth:
+                pass
+            for device, enabled, dtype in before:
+                torch.set_autocast_enabled(device, enabled)
+                torch.set_autocast_dtype(device, dtype)
+            torch.set_autocast_cache_enabled(cache)
+            raise
+        finally:
+            if torch.autocast_decrement_nesting() == 0:
+                torch.clear_autocast_cache()
+
+    return call
+
+
 def make_grad_mode(cls: Any, enabled: bool, before: bool | None) -> Any:
     """A context manager object in the state that the trace left it in; makes no switch itself."""
     made = cls.__new__(cls)
@@ -126,6 +239,13 @@ def context_class(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Vari
         made = GradModeVariable(cls, bool(mode.realize().as_constant()))
         made.enter(tx)
         return made
+    if cls is torch.autocast:
+        given = [arg.realize().as_constant() for arg in args]
+        named = {name: value.realize().as_constant() for name, value in kwargs.items()}
+        settings = autocast_settings(*given, **named)
+        if settings is None:
+            unsupported("unsupported-context", f"autocast({given}, {named})")
+        return AutocastVariable(settings)
     if issubclass(cls, torch.autograd.grad_mode.inference_mode | torch.autocast):
         unsupported("unsupported-context", cls.__qualname__)
     return None

@@ -24,6 +24,7 @@ _BACKWARD_HOOKS = ("_backward_hooks", "_backward_pre_hooks")
 _HOOKS = (*_BACKWARD_HOOKS, "_forward_hooks", "_forward_pre_hooks")
 MODULE = torch.nn.modules.module
 
+
 class NNModuleVariable(ObjectVariable):
     """A module that exists."""
 

@@ -60,6 +60,8 @@ _NEVER = frozenset(
         "typename",
         "unique",
         "unique_consecutive",
+        # several of their hidden states are not tensors for AOTAutograd
+        *("lstm", "gru", "rnn_tanh", "rnn_relu"),
     }
 )
 _FOLDED = frozenset({"can_cast", "promote_types"})
@@ -177,6 +179,8 @@ def answered_functions() -> dict[Any, Handler]:
         torch.is_deterministic_algorithms_warn_only_enabled: now(torch.is_deterministic_algorithms_warn_only_enabled),
         torch.are_deterministic_algorithms_enabled: now(torch.are_deterministic_algorithms_enabled),
         torch.jit.isinstance: _jit_isinstance,
+        torch._C._len_torch_dispatch_stack: now(torch._C._len_torch_dispatch_stack),
+        torch._C._is_torch_function_mode_enabled: now(torch._C._is_torch_function_mode_enabled),
     }
     dynamo_is_compiling = getattr(torch._utils, "is_compiling", None)
     if dynamo_is_compiling is not None:

@@ -1,0 +1,127 @@
+"""Whole models: one graph, and the same results, gradients and buffers as eager, in evaluation and in a training step."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+import pydynamo
+
+
+class Attention(nn.Module):
+    """Pre-norm attention and a gated feed-forward layer, with heads split through views and a generator."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(2))
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+        self.gate, self.up, self.down = (nn.Linear(width, width, bias=False) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, length, width = x.shape
+        parts = self.qkv(self.norms[0](x)).split(width, 2)
+        q, k, v = (p.view(batch, length, self.heads, -1).transpose(1, 2) for p in parts)
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + F.dropout(self.out(mixed.transpose(1, 2).reshape(x.shape)), 0.1, self.training)
+        y = self.norms[1](x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Language(nn.Module):
+    """Embeddings, blocks and tied output weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(32, 16), nn.Embedding(8, 16)
+        self.blocks = nn.ModuleList(Attention(16, 2) for _ in range(2))
+
+    def forward(self, index: Tensor) -> Tensor:
+        x = self.tokens(index) + self.places(torch.arange(index.size(1), device=index.device))
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(x, self.tokens.weight)
+
+
+class Residual(nn.Module):
+    """Convolutions with batch norm, whose statistics change in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU(inplace=True))
+        self.layers = nn.Sequential(*(nn.Sequential(nn.Conv2d(8, 8, 3, 1, 1), nn.BatchNorm2d(8)) for _ in range(2)))
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.stem(x)
+        for layer in self.layers:
+            x = F.relu(layer(x) + x)
+        return self.head(F.adaptive_avg_pool2d(x, 1).flatten(1))
+
+
+def _mlp() -> nn.Module:
+    return nn.Sequential(nn.Linear(6, 8), nn.LayerNorm(8), nn.GELU(), nn.Dropout(0.1), nn.Linear(8, 3))
+
+
+TINY: dict[str, Callable[[], tuple[nn.Module, Tensor]]] = {
+    "language": lambda: (Language(), torch.randint(0, 32, (2, 8))),
+    "residual": lambda: (Residual(), torch.randn(2, 3, 16, 16)),
+    "mlp": lambda: (_mlp(), torch.randn(4, 6)),
+    "encoder": lambda: (nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn(2, 4, 8)),
+}
+
+
+def _same_as_eager(make: Callable[[], tuple[nn.Module, Tensor]], backend: str, training: bool) -> None:
+    pydynamo.reset()
+    torch.manual_seed(0)
+    module, value = make()
+    module.train(training)
+    expected = copy.deepcopy(module)
+    compiled = pydynamo.compile(module, backend=backend, fullgraph=True)
+    torch.manual_seed(1)
+    wanted = expected(value)
+    torch.manual_seed(1)
+    found = compiled(value)
+    tolerance = {"rtol": 1e-4, "atol": 1e-4} if backend == "inductor" else {"rtol": 1e-5, "atol": 1e-5}
+    torch.testing.assert_close(found, wanted, **tolerance)
+    if training:
+        wanted.float().square().mean().backward()
+        found.float().square().mean().backward()
+        for (name, mine), theirs in zip(module.named_parameters(), expected.parameters(), strict=True):
+            assert (mine.grad is None) == (theirs.grad is None), name
+            torch.testing.assert_close(mine.grad, theirs.grad, **tolerance)
+        for mine, theirs in zip(module.buffers(), expected.buffers(), strict=True):
+            torch.testing.assert_close(mine, theirs, **tolerance)
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_tiny_model_is_one_graph_and_equals_eager(backend: str, name: str, training: bool) -> None:
+    _same_as_eager(TINY[name], backend, training)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("name", TINY)
+def test_a_tiny_model_equals_eager_with_inductor(name: str, training: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch._inductor.config
+
+    monkeypatch.setattr(torch._inductor.config, "fallback_random", True)  # dropout draws as in eager code
+    _same_as_eager(TINY[name], "inductor", training)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("name", ["resnet18", "vit_b_16", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny"])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_torchvision_model_is_one_graph_and_equals_eager(backend: str, name: str, training: bool) -> None:
+    models = pytest.importorskip("torchvision.models")
+    size = {"image_size": 32} if name == "vit_b_16" else {}
+    _same_as_eager(lambda: (getattr(models, name)(weights=None, **size), torch.randn(2, 3, 32, 32)), backend, training)
