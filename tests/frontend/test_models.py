@@ -110,11 +110,11 @@ def test_a_tiny_model_is_one_graph_and_equals_eager(backend: str, name: str, tra
 @pytest.mark.slow
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("name", TINY)
-def test_a_tiny_model_equals_eager_with_inductor(name: str, training: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tiny_model_equals_eager_with_inductor(name: str, training: bool) -> None:
     import torch._inductor.config
 
-    monkeypatch.setattr(torch._inductor.config, "fallback_random", True)  # dropout draws as in eager code
-    _same_as_eager(TINY[name], "inductor", training)
+    with torch._inductor.config.patch(fallback_random=True):  # dropout draws as in eager code
+        _same_as_eager(TINY[name], "inductor", training)
 
 
 @pytest.mark.slow
