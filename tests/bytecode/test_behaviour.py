@@ -158,10 +158,6 @@ def test_nops_do_not_disturb_generators(count):
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(("fn", "calls"), PROGRAMS, ids=[fn.__name__ for fn, _ in PROGRAMS])
 def test_shuffled_code_does_the_same(fn, calls, seed):
-    if fn is comprehends and sys.version_info >= (3, 15):
-        # CPython's own region of a generator expression covers instructions that stand below its depth and cannot
-        # raise; the jumps of a shuffle can, and are refused.
-        pytest.xfail("shuffling does not leave such regions yet")
     code = importhook.transform_nested(fn.__code__, lambda code: b.shuffled(code, seed, every=2, cut=2))
     new = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     new.__kwdefaults__ = fn.__kwdefaults__

@@ -162,11 +162,12 @@ fn main() {
                 best = best.min(cpu_time() - start);
             }
         }
+        #[allow(clippy::cast_precision_loss, reason = "a count of instructions is far below 2**52")]
+        let per_instruction = best / (total * REPEATS) as f64;
         println!(
             "{path}: {} code objects, {total} instructions, {refused} refused, stack smaller {smaller} larger {larger}, \
-             {demoted} borrows demoted, {:.1} ns per instruction",
+             {demoted} borrows demoted, {per_instruction:.1} ns per instruction",
             cases.len(),
-            best / (total * REPEATS) as f64
         );
         let mut list: Vec<_> = reasons.into_iter().collect();
         list.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));

@@ -93,3 +93,25 @@ fn a_suspension_in_a_try_says_so() {
         assert_eq!(marks, if version == Version::V312 { (2, 1) } else { (0, 1) }, "{version:?}");
     }
 }
+
+#[test]
+fn a_jump_turned_back_belongs_to_no_region_that_is_deeper_than_its_stack() {
+    // Two regions around each other; the inner one counts on a value that is not there at the jump.
+    for version in [Version::V312, Version::V313, Version::V314, Version::V315] {
+        for (level, expected) in [(0, 0), (1, 1)] {
+            let deep = |target, depth| Region { target, depth: RegionDepth::Fixed(depth), lasti: false };
+            let program = Program {
+                insts: vec![
+                    inst(version, Op::NOP, 0, NONE),
+                    Inst { target: 0, ..inst(version, Op::JUMP_FORWARD, 0, 0) },
+                    inst(version, Op::RERAISE, 0, 1),
+                    inst(version, Op::RERAISE, 0, NONE),
+                ],
+                regions: vec![deep(2, level), deep(3, 0)],
+            };
+            let (_, scratch) = laid_out(version, &program);
+            let adapted = scratch.adapted().unwrap();
+            assert_eq!(adapted.program.insts[1].region, expected, "{version:?}");
+        }
+    }
+}

@@ -13,12 +13,14 @@
 //! Others that only go forward (FOR_ITER, SEND, 3.11's JUMP_IF_*_OR_POP) cannot be inverted: they go forward to a trampoline
 //! behind the last instruction, which goes back. FOR_ITER's trampoline begins with copies of the END_FOR pair that FOR_ITER
 //! insists to find, and partly skips, at its target.
-use super::Adapted;
+use super::{Adapted, cover};
 use crate::code::Program;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX, Written};
 use crate::op::Op;
+use crate::stack::effects;
 use crate::tables::{self, OpFlags, Tables};
+use crate::version::Version;
 
 /// What is done about one jump.
 enum Remedy {
@@ -52,7 +54,8 @@ fn fits(tables: &Tables, index: usize, inst: &Inst) -> bool {
 ///
 /// # Errors
 /// [`ErrorKind::FallsOffEnd`] for a last instruction that runs on.
-pub(super) fn copy(out: &mut Adapted, tables: &Tables, program: &Program, index: usize) -> Result<()> {
+pub(super) fn copy(out: &mut Adapted, version: Version, program: &Program, index: usize) -> Result<()> {
+    let tables = tables::get(version);
     let mut inst = program.insts[index];
     if fits(tables, index, &inst) {
         out.push(index, inst);
@@ -61,6 +64,9 @@ pub(super) fn copy(out: &mut Adapted, tables: &Tables, program: &Program, index:
     match remedy(tables, &inst) {
         Remedy::Rename(op) => {
             inst.opcode = number(tables, op);
+            if tables.info[inst.opcode as usize].has(OpFlags::JUMP_BACKWARD) {
+                inst.region = covering(out, version, program, index);
+            }
             out.push(index, inst);
         }
         Remedy::PointAtItself => {
@@ -71,7 +77,9 @@ pub(super) fn copy(out: &mut Adapted, tables: &Tables, program: &Program, index:
             if index + 1 == program.insts.len() {
                 return Err(falls_off(index));
             }
-            let back = Inst { opcode: number(tables, Op::JUMP_BACKWARD), written: Written::PLAIN, ..inst };
+            let opcode = number(tables, Op::JUMP_BACKWARD);
+            let region = covering(out, version, program, index);
+            let back = Inst { opcode, region, written: Written::PLAIN, ..inst };
             inst.opcode = number(tables, op);
             inst.target = index as u32 + 1;
             out.push(index, inst);
@@ -85,12 +93,22 @@ pub(super) fn copy(out: &mut Adapted, tables: &Tables, program: &Program, index:
     Ok(())
 }
 
+/// The region of a jump back in the place of the jump at `index`, which has popped what it looks at.
+fn covering(out: &Adapted, version: Version, program: &Program, index: usize) -> u32 {
+    let inst = &program.insts[index];
+    let op = tables::get(version).op(inst.opcode);
+    let pops = effects::get(version)[op as usize].counts(inst.arg).pop as u32;
+    let remaining = out.depths.before(index).map(|depth| depth.saturating_sub(pops));
+    cover::fitting(program, &out.depths, inst.region, remaining)
+}
+
 /// Sends the jumps that are still backward and must not be over the end of the code.
 ///
 /// # Errors
 /// [`ErrorKind::BadJump`] for a FOR_ITER whose target is not the END_FOR that this version wants there, and
 /// [`ErrorKind::FallsOffEnd`] where the code runs on behind its last instruction.
-pub(super) fn append_trampolines(out: &mut Adapted, tables: &Tables) -> Result<()> {
+pub(super) fn append_trampolines(out: &mut Adapted, version: Version, program: &Program) -> Result<()> {
+    let tables = tables::get(version);
     let count = out.program.insts.len();
     for index in 0..count {
         let inst = out.program.insts[index];
@@ -118,7 +136,9 @@ pub(super) fn append_trampolines(out: &mut Adapted, tables: &Tables) -> Result<(
         let landing = out.program.insts.get(to as usize).filter(|_| (to as usize) < count);
         let Some(&landing) = landing else { return Err(falls_off(out.origin[count - 1] as usize)) };
         let opcode = number(tables, Op::JUMP_BACKWARD);
-        out.push(origin, Inst { target: to, region: landing.region, loc: inst.loc, ..Inst::new(opcode, 0) });
+        let remaining = out.depths.before(out.origin[to as usize] as usize);
+        let region = cover::fitting(program, &out.depths, landing.region, remaining);
+        out.push(origin, Inst { target: to, region, loc: inst.loc, ..Inst::new(opcode, 0) });
     }
     Ok(())
 }

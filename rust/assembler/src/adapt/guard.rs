@@ -24,14 +24,17 @@ const fn may_push_frame(op: Op) -> bool {
     )
 }
 
-/// Whether the instruction at `index` needs a NOP of its region in front.
-pub(super) fn needed(version: Version, tables: &Tables, program: &Program, index: usize) -> bool {
-    let Some(before) = index.checked_sub(1).and_then(|before| program.insts.get(before)) else {
-        return false;
-    };
+/// Whether the instruction at `index` needs a NOP of its region in front, if that of the instruction before it is `before`.
+pub(super) fn needed(
+    version: Version,
+    tables: &Tables,
+    program: &Program,
+    before: u32,
+    index: usize,
+) -> bool {
     let inst: &Inst = &program.insts[index];
-    inst.region != before.region
+    inst.region != before
         && version >= Version::V313
         && may_push_frame(tables.op(inst.opcode))
-        && program.regions.get(inst.region as usize) != program.regions.get(before.region as usize)
+        && program.regions.get(inst.region as usize) != program.regions.get(before as usize)
 }

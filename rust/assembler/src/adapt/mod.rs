@@ -1,6 +1,7 @@
 //! Adaptation: what CPython needs and the caller need not think of, added to a copy of the program.
 //!
 //! Unedited code needs nothing, and then there is no copy.
+mod cover;
 mod direction;
 mod guard;
 mod suspension;
@@ -10,6 +11,7 @@ use crate::edit;
 use crate::error::Result;
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
+use crate::stack::{self, Depths};
 use crate::tables;
 use crate::version::Version;
 
@@ -22,6 +24,8 @@ pub struct Adapted {
     pub origin: Vec<u32>,
     /// For each instruction of the original its place in the copy.
     pub place: Vec<u32>,
+    /// Depths in the original, as far as they make sense.
+    depths: Depths,
 }
 
 /// Whether a program whose jumps fit their directions must be adapted all the same.
@@ -35,8 +39,9 @@ pub fn needed(version: Version, program: &Program) -> bool {
     program.insts.iter().enumerate().any(|(index, inst)| {
         let edge = inst.region != region;
         region = inst.region;
-        edge && guard::needed(version, tables, program, index)
-            || suspension::unmarked(version, tables, program, index).is_some()
+        edge && index.checked_sub(1).is_some_and(|before| {
+            guard::needed(version, tables, program, program.insts[before].region, index)
+        }) || suspension::unmarked(version, tables, program, index).is_some()
     })
 }
 
@@ -52,15 +57,21 @@ impl Adapted {
         self.program.regions.clear();
         self.origin.clear();
         self.place.clear();
+        self.depths.start.clear();
+        if !program.regions.is_empty() {
+            // A stack that makes no sense is reported later, about the instructions that are laid out.
+            let _ = stack::analyze(version, program, &mut self.depths);
+        }
         for index in 0..program.insts.len() {
-            if guard::needed(version, tables, program, index) {
+            let before = self.program.insts.last().map(|before| before.region);
+            if before.is_some_and(|before| guard::needed(version, tables, program, before, index)) {
                 let nop = Inst::new(tables.opcode(Op::NOP).unwrap_or_default(), 0);
                 let Inst { region, loc, .. } = program.insts[index];
                 self.push(index, Inst { region, loc, ..nop });
             }
             let place = self.program.insts.len();
             self.place.push(place as u32);
-            direction::copy(self, tables, program, index)?;
+            direction::copy(self, version, program, index)?;
             if let Some(operand) = suspension::unmarked(version, tables, program, index) {
                 self.program.insts[place].arg = operand;
             }
@@ -68,7 +79,7 @@ impl Adapted {
         self.program.regions.extend_from_slice(&program.regions);
         edit::renumber(&mut self.program.insts, &self.place);
         edit::renumber_regions(&mut self.program.regions, &self.place);
-        direction::append_trampolines(self, tables)
+        direction::append_trampolines(self, version, program)
     }
 
     fn push(&mut self, origin: usize, inst: Inst) {

@@ -16,7 +16,7 @@ pub const UNREACHED: u32 = u32::MAX;
 pub const MAX_DEPTH: usize = 1 << 24;
 
 /// What is known of a program's stack. Reused from one program to the next.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Depths {
     /// Depth before each instruction, or [`UNREACHED`].
     pub start: Vec<u32>,

@@ -33,6 +33,14 @@ use check::Check;
 use machine::{Locals, Machine};
 use slot::{Slot, Tag};
 
+/// Slots that the states of all blocks may hold together, and words of their locals. Deep stacks and many blocks would
+/// otherwise multiply: code that compilers write stays below a hundredth of it.
+const MAX_STORED: usize = 1 << 26;
+/// Slots that may be moved between states, popped and pushed in one proof by steps that touch many at a time; what bounds its time.
+const MAX_WORK: usize = 1 << 28;
+/// Steps that touch no more slots than this are not counted: there are no more of them than instructions.
+const CHEAP: usize = 64;
+
 /// A place where paths meet, and the state that holds there.
 #[derive(Clone, Copy, Debug)]
 struct Block {
@@ -146,7 +154,16 @@ fn run(
     }
     scratch.locals.reset(meta);
     scratch.bits.clear();
-    scratch.bits.resize(scratch.blocks.len() * scratch.locals.bits().len(), 0);
+    let words = scratch.blocks.len() * scratch.locals.bits().len();
+    if words > MAX_STORED {
+        let reason = format!(
+            "{} locals and {} jump targets are too many to verify together",
+            meta.locals.len(),
+            scratch.blocks.len()
+        );
+        return Err(Error::whole(ErrorKind::TooLarge, reason));
+    }
+    scratch.bits.resize(words, 0);
     scratch.stack.clear();
 
     let borrows = Borrows {
@@ -179,6 +196,7 @@ fn run(
         queue: &mut scratch.queue,
         handler: &mut scratch.handler,
         max: 0,
+        work: 0,
     };
     prover.block(0)?;
     while let Some(Reverse((_, block))) = prover.queue.pop() {
@@ -222,6 +240,8 @@ struct Prover<'a> {
     queue: &'a mut BinaryHeap<Reverse<(u32, u32)>>,
     handler: &'a mut Vec<Slot>,
     max: usize,
+    /// Slots touched so far, see [`MAX_WORK`].
+    work: usize,
 }
 
 impl Prover<'_> {
@@ -268,6 +288,9 @@ impl Prover<'_> {
                 let mut error = stack::underflow(index as u32, counts.need, depth);
                 error.stack = Some(slot::render(self.machine.stack));
                 return Err(error);
+            }
+            if counts.need.max(counts.push) > CHEAP {
+                self.spend(counts.need.saturating_add(counts.push))?;
             }
             if inst.region != region {
                 region = inst.region;
@@ -430,6 +453,9 @@ impl Prover<'_> {
         let b = self.blocks[block as usize];
         let width = self.machine.locals.bits().len();
         let mut changed = !b.seen;
+        if stack.len() > CHEAP {
+            self.spend(stack.len())?;
+        }
         if b.seen {
             if b.depth as usize != stack.len() {
                 return Err(self.unequal(b.start, b.depth, stack.len()));
@@ -456,6 +482,9 @@ impl Prover<'_> {
                 *noted &= here;
             }
         } else {
+            if self.slots.len() + stack.len() > MAX_STORED {
+                return Err(self.too_much());
+            }
             b.seen = true;
             b.slots = self.slots.len() as u32;
             b.depth = stack.len() as u32;
@@ -498,6 +527,19 @@ impl Prover<'_> {
             ErrorKind::BadRegion,
             format!("it takes from below the {level} values that its exception handler counts on: end the region before it"),
         )
+    }
+
+    /// Counts slots that are touched at once.
+    #[cold]
+    fn spend(&mut self, slots: usize) -> Result<()> {
+        self.work = self.work.saturating_add(slots);
+        if self.work > MAX_WORK { Err(self.too_much()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_much(&self) -> Error {
+        let reason = "deep stacks meet in too many places here to verify the code";
+        Error::at(ErrorKind::TooLarge, self.machine.index, reason)
     }
 
     #[cold]

@@ -216,7 +216,7 @@ impl PlainClass {
     /// None if an attribute of that name may come from elsewhere.
     pub(crate) fn new(class: &Bound<'_, PyType>, name: &Bound<'_, PyAny>) -> Option<Self> {
         let ty = class.as_type_ptr();
-        // SAFETY (whole block): live types and an interned name; results of the look-ups are borrowed and only read. The
+        // SAFETY: live types and an interned name; results of the look-ups are borrowed and only read. The
         // look-ups also give the class its version tag.
         unsafe {
             let getter = pyo3::intern!(class.py(), "__getattribute__").as_ptr();
