@@ -89,3 +89,14 @@ def test_a_cell_that_is_not_bound_raises_as_a_local_does() -> None:
         with pytest.raises(UnboundLocalError, match="late"):
             one(torch.ones(2), False)
     assert compiled(torch.ones(2), True)[1]() == 3
+
+
+def test_keyword_names_belong_to_the_call_that_they_stand_before() -> None:
+    def plain(a: int, *, c: int) -> int:
+        return a + c
+
+    def fn(x: torch.Tensor) -> Any:
+        return double(plain(1, c=2)), x + 1
+
+    x = torch.ones(2)
+    assert repr(pydynamo.compile(fn, backend="eager", fullgraph=False)(x)) == repr(fn(x))

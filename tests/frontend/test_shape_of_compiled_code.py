@@ -29,9 +29,7 @@ def test_a_graph_with_one_output_is_load_stage_call_unpack_return() -> None:
 
     code = compiled_code(f, torch.ones(2), 3)
     names = [
-        i.opname
-        for i in dis.get_instructions(code)
-        if i.opname not in ("RESUME", "PUSH_NULL", "PRECALL", "CACHE")
+        i.opname for i in dis.get_instructions(code) if i.opname not in ("RESUME", "PUSH_NULL", "PRECALL", "CACHE")
     ]
     assert names[0] == "LOAD_CONST" and names[1].startswith("LOAD_FAST")
     assert names[2:] == ["CALL", "UNPACK_SEQUENCE", "RETURN_VALUE"], names
