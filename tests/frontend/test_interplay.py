@@ -1,0 +1,105 @@
+"""Next to torch.compile, debuggers and monitoring tools in one process."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import pydynamo  # noqa: E402
+
+
+def double(x: Any) -> Any:
+    return x * 2
+
+
+def ours(fn: Any) -> Any:
+    return pydynamo.compile(fn, backend="eager")
+
+
+def theirs(fn: Any) -> Any:
+    return torch.compile(fn, backend="eager")
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="torch.compile has no 3.15 yet")
+@pytest.mark.parametrize("order", [(ours, theirs), (theirs, ours)], ids=["ours first", "theirs first"])
+def test_both_compilers_in_one_process_and_one_inside_the_other(order: tuple[Any, Any]) -> None:
+    x = torch.ones(2)
+    for compiler in (*order, *order):
+        assert compiler(lambda v: v * 2 + 1)(x).tolist() == [3.0, 3.0]
+    outer, inner = order
+    compiled = inner(double)
+    assert outer(lambda v: compiled(v) + 1)(x).tolist() == [3.0, 3.0]
+    assert outer(inner(lambda v: v * 5))(x).tolist() == [5.0, 5.0]
+
+
+def program(x: Any) -> Any:
+    y = x + 1
+    print(end="")
+    return helper(y)
+
+
+def helper(y: Any) -> Any:
+    return y * 3
+
+
+def test_a_trace_function_sees_the_users_frames() -> None:
+    compiled = ours(program)
+    compiled(torch.ones(1))
+    calls: list[tuple[str, str]] = []
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        if event == "call":
+            calls.append((frame.f_code.co_filename, frame.f_code.co_name))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        compiled(torch.ones(1))
+    finally:
+        sys.settrace(before)
+    assert (__file__, "program") in calls
+
+
+def test_lines_of_a_compiled_function_are_the_users() -> None:
+    def failing(x: Any) -> Any:
+        y = x + 1
+        return y.view(3, 7)
+
+    first = failing.__code__.co_firstlineno
+    with pytest.raises(RuntimeError) as caught:
+        ours(failing)(torch.ones(2))
+    places = [(entry.path.name, entry.lineno + 1) for entry in caught.traceback]
+    assert any(name == "test_interplay.py" and first <= line <= first + 2 for name, line in places)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+def test_monitoring_sees_the_users_functions() -> None:
+    compiled = ours(program)
+    compiled(torch.ones(1))
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    started: set[str] = set()
+    monitoring.use_tool_id(4, "pydynamo test")
+    try:
+        monitoring.register_callback(4, monitoring.events.PY_START, lambda code, at: started.add(code.co_name))
+        monitoring.set_events(4, monitoring.events.PY_START)
+        compiled(torch.ones(1))
+    finally:
+        monitoring.set_events(4, 0)
+        monitoring.free_tool_id(4)
+    assert "program" in started
+
+
+def test_tracing_while_compiling_does_not_disturb_either() -> None:
+    seen: list[str] = []
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, arg: seen.append(frame.f_code.co_name))
+    try:
+        assert ours(lambda x: x * 4)(torch.ones(1)).item() == 4
+    finally:
+        sys.settrace(before)
+    assert seen
