@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +15,23 @@ if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
 
 
+def _forget_source_with(module: torch.fx.GraphModule) -> None:
+    """torch.fx keeps the source text of every module it ever generated, for tracebacks; let it go with the module."""
+    loader = getattr(torch.fx.graph_module, "_loader", None)
+    cache = getattr(loader, "eval_cache", None)
+    filename = module.forward.__code__.co_filename
+    if isinstance(cache, dict) and filename in cache:
+        weakref.finalize(module, _forget_source, cache, filename).atexit = False
+
+
+def _forget_source(cache: dict[str, str], filename: str) -> None:
+    cache.pop(filename, None)
+    linecache.cache.pop(filename, None)
+
+
 def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) -> Callable[..., Any]:
     """What the backend makes of ``module``."""
+    _forget_source_with(module)
     backend = root.options.backend
     graph = root.graph
     if getattr(backend, "wants_fake_inputs", False):

@@ -63,6 +63,8 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
             root.finish_guards()
             if speculation.reason is not None:
                 events.emit("graph_breaks", reason=speculation.reason, code=frame.code)
+            if root.new_code is not None:
+                _keep_from_torch(root.new_code)
             program = root.graph.guards.build(frame.code)
             events.emit("bytecode", old=frame.code, new=root.new_code)
             if events.wanted("guards"):
@@ -71,3 +73,13 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
     finally:
         _state.depth -= 1
     raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")
+
+
+def _keep_from_torch(code: types.CodeType) -> None:
+    """Where torch's hook is active too, it would trace the code; what the code calls is still torch's to see."""
+    hook = torch._C._dynamo.eval_frame
+    if hasattr(hook, "set_code_exec_strategy"):
+        action = hook._FrameAction
+        hook.set_code_exec_strategy(code, hook._FrameExecStrategy(action.SKIP, action.DEFAULT))
+    elif hasattr(hook, "skip_code"):
+        hook.skip_code(code)

@@ -91,11 +91,11 @@ def test_a_function_with_a_break_goes_too() -> None:
 
 def growth(work: Any, warm: int, rounds: int) -> float:
     """Bytes of Python memory that a round of ``work`` adds in the long run."""
-    for _ in range(warm):
-        work()
-    gc.collect()
     tracemalloc.start()
     try:
+        for _ in range(warm):
+            work()
+        gc.collect()
         before, _ = tracemalloc.get_traced_memory()
         for _ in range(rounds):
             work()
@@ -120,11 +120,11 @@ def test_recompiling_and_resetting_do_not_grow() -> None:
             compiled(x, n)
         pydynamo.reset()
 
-    assert growth(work, warm=10, rounds=40) < 300
+    assert growth(work, warm=80, rounds=40) < 700
 
 
 def test_functions_made_and_compiled_in_a_loop_do_not_grow() -> None:
     def work() -> None:
         pydynamo.compile(lambda x: x + 1, backend="eager")(torch.zeros(1))
 
-    assert growth(work, warm=10, rounds=40) < 300
+    assert growth(work, warm=80, rounds=40) < 700

@@ -6,6 +6,7 @@ use crate::errors::pydynamo_error;
 use crate::guard::Inputs;
 use crate::hook::Suspended;
 use crate::shim;
+use crate::torch_hook::TorchHookAside;
 use crate::twin::twin;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -355,6 +356,7 @@ impl State {
         };
         let chosen = {
             let _suspended = Suspended::new(py);
+            let _aside = TorchHookAside::new(py);
             self.on_miss.bind(py).call1((wrapper, args, kwargs))?
         };
         if chosen.is_none() {

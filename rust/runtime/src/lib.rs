@@ -9,6 +9,7 @@ mod guard;
 mod hook;
 mod intercept;
 mod shim;
+mod torch_hook;
 mod twin;
 mod wrapper;
 
