@@ -72,8 +72,43 @@ def with_traceback(error: BaseException) -> BaseException:
     return error
 
 
-#: instructions that put something new in the place of their operand though the depth stays
-_REPLACE_TOP = frozenset({"GET_ITER", "GET_YIELD_FROM_ITER", "GET_AWAITABLE"})
+#: instructions that only take values off the stack, or only put some on it; the others put something new where they took
+_ONLY_POP = ("STORE_", "POP_", "DELETE_", "JUMP_IF_", "END_FOR", "RETURN_", "LIST_APPEND", "LIST_EXTEND", "SET_ADD")
+_ONLY_POP_TOO = ("SET_UPDATE", "MAP_ADD", "DICT_UPDATE", "DICT_MERGE")
+_ONLY_PUSH = (
+    "LOAD_FAST",
+    "LOAD_CONST",
+    "LOAD_GLOBAL",
+    "LOAD_DEREF",
+    "LOAD_CLOSURE",
+    "LOAD_SMALL_INT",
+    "LOAD_COMMON_",
+    "COPY",
+)
+_ONLY_PUSH_TOO = (
+    "PUSH_NULL",
+    "FOR_ITER",
+    "LOAD_BUILD_CLASS",
+    "LOAD_ASSERTION_ERROR",
+    "JUMP",
+    "NOP",
+    "RESUME",
+    "KW_NAMES",
+    "PRECALL",
+)
+_MOVES = frozenset({"NOT_TAKEN", "CACHE", "EXTENDED_ARG", "MAKE_CELL", "SETUP_ANNOTATIONS"})
+
+
+def _untouched(inst: Any, depth: int, new: int) -> int:
+    """How many slots from the bottom the instruction leaves as they are."""
+    name = inst.opname
+    if name == "SWAP":
+        return depth - int(inst.arg)
+    if name in _MOVES or name.startswith(_ONLY_PUSH + _ONLY_PUSH_TOO):
+        return min(depth, new)
+    if name.startswith(_ONLY_POP + _ONLY_POP_TOO) and name != "STORE_FAST_LOAD_FAST":
+        return new
+    return min(depth, new) - 1
 
 
 def follow(
@@ -117,7 +152,7 @@ def _after(inst: Any, target: Any, depth: int, kept: int) -> tuple[int, int]:
     if entry is not None and entry.target is target:
         return entry.depth + 1 + entry.lasti, min(kept, entry.depth)
     new = depth + asm.stack_effect(inst, jump_taken=inst.target is target)
-    return new, min(kept, new, depth - 1 if inst.opname in _REPLACE_TOP else kept)
+    return new, min(kept, _untouched(inst, depth, new))
 
 
 _FAST = frozenset({"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "STORE_FAST", "DELETE_FAST"})

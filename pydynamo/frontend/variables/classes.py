@@ -123,7 +123,7 @@ class ClassVariable(VariableTracker):
     def get_iter(self, tx: Translator) -> VariableTracker:
         if not self._is_enum():
             return super().get_iter(tx)
-        members = [constant(member) for member in self.value]  # type: ignore[attr-defined]
+        members: list[VariableTracker] = [constant(member) for member in self.value]  # type: ignore[attr-defined]
         return IteratorVariable.over(members, type(iter(self.value)))  # type: ignore[call-overload]
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
