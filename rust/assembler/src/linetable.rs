@@ -14,6 +14,8 @@ const CODE_ONE_LINE: u8 = 10;
 const CODE_NO_COLUMNS: u8 = 13;
 const CODE_LONG: u8 = 14;
 const CODE_NONE: u8 = 15;
+/// Numbers below take one byte.
+const ONE_BYTE: u8 = 0x40;
 /// The longest entry: head, line delta and three more integers.
 const MAX_ENTRY: usize = 1 + 4 * 6;
 
@@ -71,6 +73,12 @@ impl<'a> Reader<'a> {
             return Err(damaged(self.pos, "an entry was expected to begin here"));
         }
         let code = head >> 3 & 0xf;
+        if code == CODE_LONG
+            && let Some(found) = self.small_long_form()
+        {
+            *loc = found;
+            return Ok(u32::from(head & 7) + 1);
+        }
         *loc = if code < CODE_ONE_LINE {
             let Some(&second) = self.bytes.get(self.pos + 1) else { return Err(self.truncated()) };
             self.pos += 2;
@@ -87,6 +95,33 @@ impl<'a> Reader<'a> {
             self.rare_form(code)?
         };
         Ok(u32::from(head & 7) + 1)
+    }
+
+    /// Reads a long form whose numbers take a byte each, as most do. None: it is not one, or wants a closer look.
+    #[inline]
+    fn small_long_form(&mut self) -> Option<Location> {
+        let &[_, delta, lines, col, end_col] = self.bytes.get(self.pos..)?.first_chunk()?;
+        if delta | lines | col | end_col >= ONE_BYTE {
+            return None;
+        }
+        let step = i32::from(delta >> 1);
+        let line = self.line.checked_add(if delta & 1 == 0 { step } else { -step })?;
+        let end_line = line.checked_add(i32::from(lines))?;
+        if line == i32::MIN {
+            return None;
+        }
+        self.line = line;
+        self.pos += 5;
+        let column = |plus_one: u8| match plus_one {
+            0 => OptI32::NONE,
+            _ => OptI32::some(i32::from(plus_one) - 1),
+        };
+        Some(Location {
+            line: OptI32::some(line),
+            end_line: OptI32::some(end_line),
+            col: column(col),
+            end_col: column(end_col),
+        })
     }
 
     #[cold]
@@ -264,7 +299,16 @@ impl<'a> Writer<'a> {
             self.put(head | CODE_NO_COLUMNS << 3);
             varint::write_signed_le(|byte| self.put(byte), delta);
         } else {
-            self.put(head | CODE_LONG << 3);
+            let long = head | CODE_LONG << 3;
+            let signed = delta.unsigned_abs() << 1 | u64::from(delta < 0);
+            if signed | u64::from(lines | col | end_col) < u64::from(ONE_BYTE)
+                && let Some(room) = self.out.get_mut(self.pos..).and_then(<[u8]>::first_chunk_mut)
+            {
+                *room = [long, signed as u8, lines as u8, col as u8, end_col as u8];
+                self.pos += 5;
+                return Ok(());
+            }
+            self.put(long);
             varint::write_signed_le(|byte| self.put(byte), delta);
             for number in [lines, col, end_col] {
                 varint::write_le(|byte| self.put(byte), number);
