@@ -92,7 +92,8 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
     let units = (raw.code.len() / 2) as u32;
     read_lines(raw, units, &mut scratch.lines)?;
     let lines = &scratch.lines[..];
-    let mut line = 0;
+    // The last stretch has no end, so there is always one.
+    let (mut line, mut stretch) = (0, &lines[0]);
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
     regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
     let code = raw.code.as_chunks::<2>().0;
@@ -114,11 +115,13 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
             }
         }
         // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
-        line += usize::from(start >= lines[line].end);
-        while start >= lines[line].end {
+        line += usize::from(start >= stretch.end);
+        stretch = &lines[line];
+        while start >= stretch.end {
             line += 1;
+            stretch = &lines[line];
         }
-        inst.loc = lines[line].loc;
+        inst.loc = stretch.loc;
         if pos >= regions.boundary {
             regions.advance(start, pos)?;
         }

@@ -16,8 +16,8 @@ pub fn code(version: Version, insts: &[Inst], layout: &Layout, out: &mut Vec<u8>
     out.resize(2 * layout.units() as usize, 0);
     let out = out.as_chunks_mut::<2>().0;
     let starts = &layout.starts()[..=insts.len()];
-    for (index, inst) in insts.iter().enumerate() {
-        let (start, end) = (starts[index], starts[index + 1]);
+    for (inst, pair) in insts.iter().zip(starts.windows(2)) {
+        let (start, end) = (pair[0], pair[1]);
         let shape = shapes[inst.opcode as usize];
         let arg = if shape.is_jump() { end.abs_diff(starts[inst.target as usize]) } else { inst.arg };
         let at = end - 1 - shape.caches();
