@@ -13,8 +13,9 @@ help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  \033[36mmake %-10s\033[0m %s\n", $$1, $$2 }'
 	@echo "  PYTHON=3.X picks the interpreter for demo, bench, churn, fuzz and develop (now $(PYTHON))"
 
-demo: ## set this machine up, take the standard library apart and together again, show the table of speeds
+demo: ## set this machine up, compile a model, take the standard library apart and together again, show the table of speeds
 	scripts/setup --torch $(PYTHON)
+	OMP_NUM_THREADS=1 $(run) examples/compile_model.py
 	$(run) -m pydynamo roundtrip
 	$(run) -m pydynamo bench
 
