@@ -44,7 +44,7 @@ def _store_global(tx: Translator, inst: Any) -> None:
 
 @op("DELETE_GLOBAL")
 def _delete_global(tx: Translator, inst: Any) -> None:
-    tx.load_global(inst.argval)
+    tx.load_global(inst.argval).realize()  # guards that it is there
     tx.ledger.store_global(tx.scope, inst.argval, DELETED)
 
 
@@ -62,7 +62,7 @@ def _store_deref(tx: Translator, inst: Any) -> None:
 
 @op("DELETE_DEREF")
 def _delete_deref(tx: Translator, inst: Any) -> None:
-    tx.load_cell(inst.argval)
+    tx.load_cell(inst.argval).realize()  # guards that it is there
     tx.store_cell(inst.argval, DELETED)
 
 

@@ -51,7 +51,9 @@ def _push_null(tx: Translator, inst: Any) -> None:
 
 @op("POP_TOP", "END_FOR", "POP_ITER_ONE")
 def _pop_top(tx: Translator, inst: Any) -> None:
-    tx.stack.pop()
+    value = tx.stack.pop()
+    if inst.opname == "POP_TOP" and value.source is not None and value.source.base is not None:
+        value.realize()  # looked up and thrown away: what the path needs is guarded all the same
 
 
 @op("SWAP")

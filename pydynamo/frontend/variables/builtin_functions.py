@@ -83,7 +83,8 @@ def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     name = args[1].realize().as_constant()
     try:
-        return args[0].realize().getattr(tx, name)
+        found = args[0].realize().getattr(tx, name)
+        return found.realize() if len(args) == 3 else found  # guards that it is there
     except ObservedException as error:
         if len(args) == 3 and issubclass(error.vt.python_type(), AttributeError):
             return args[2]
@@ -93,7 +94,7 @@ def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(hasattr)
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     try:
-        args[0].realize().getattr(tx, args[1].realize().as_constant())
+        args[0].realize().getattr(tx, args[1].realize().as_constant()).realize()  # guards that it is there
     except ObservedException as error:
         if issubclass(error.vt.python_type(), AttributeError):
             return constant(False)

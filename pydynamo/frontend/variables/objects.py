@@ -295,8 +295,10 @@ class ObjectVariable(VariableTracker):
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
         if _is_data_descriptor(lookup(self.cls, name)[1]):
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
-        if self.own_attribute(tx, name) is None:
+        own = self.own_attribute(tx, name)
+        if own is None:
             tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        own.realize()  # guards that it is there
         tx.ledger.delete_attr(self, name)
 
     # protocols through special methods ---------------------------------------------------------------------------
