@@ -182,6 +182,9 @@ def answered_functions() -> dict[Any, Handler]:
         torch._C._len_torch_dispatch_stack: now(torch._C._len_torch_dispatch_stack),
         torch._C._is_torch_function_mode_enabled: now(torch._C._is_torch_function_mode_enabled),
     }
+    is_tracing = getattr(torch._C, "_is_tracing", None)
+    if is_tracing is not None:
+        answers[is_tracing] = const(False)
     dynamo_is_compiling = getattr(torch._utils, "is_compiling", None)
     if dynamo_is_compiling is not None:
         answers[dynamo_is_compiling] = const(True)
