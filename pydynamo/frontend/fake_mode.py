@@ -16,3 +16,14 @@ class TranslationMode(FakeTensorMode):
     @property
     def avoid_device_init(self) -> bool:
         return False
+
+
+#: remembered results of operators on fake tensors; torch itself keeps every one for the life of the process
+_CACHE_LIMIT = 4096
+
+
+def trim_cache() -> None:
+    """Forget torch's remembered results once there are too many: constants that change would fill memory with them."""
+    cache = getattr(FakeTensorMode, "cache", None)
+    if cache is not None and len(cache) > _CACHE_LIMIT:
+        FakeTensorMode.cache_clear()
