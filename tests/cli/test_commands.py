@@ -23,6 +23,9 @@ def twice(x, n):
 class Thing:
     def method(self):
         return [twice(y, 1) for y in self.all]
+
+def lazily(rows, stream):
+    return (twice(y, 1) for y in rows), (twice(y, 1) async for y in stream)
 """
 
 

@@ -437,7 +437,7 @@ impl Check<'_> {
                 Op::COPY_FREE_VARS if wants_free && self.only_nops_before(index) => wants_free = false,
                 Op::RETURN_GENERATOR if wants_generator => wants_generator = false,
                 // 3.15: a generator expression has a RESUME of its own before the generator is made.
-                Op::RESUME | Op::LOAD_FAST | Op::LOAD_FAST_BORROW | Op::GET_ITER
+                Op::RESUME | Op::LOAD_FAST | Op::LOAD_FAST_BORROW | Op::GET_ITER | Op::GET_AITER
                     if wants_generator && self.version == Version::V315 => {}
                 Op::RESUME if wants_generator => {
                     return fail("RETURN_GENERATOR must come before RESUME in a generator");

@@ -300,8 +300,13 @@ impl Prover<'_> {
                 }
             }
             if region != NO_INDEX && !effect.quiet {
-                // A generator that is thrown into gets its None pushed before the handler is looked for.
-                let kept = if op == Op::YIELD_VALUE { depth } else { depth - counts.pop };
+                let kept = match op {
+                    // A generator that is thrown into gets its None pushed before the handler is looked for.
+                    Op::YIELD_VALUE => depth,
+                    // It takes its operands only where it does not raise.
+                    Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
+                    _ => depth - counts.pop,
+                };
                 if kept < level {
                     return Err(self.too_shallow(level));
                 }
