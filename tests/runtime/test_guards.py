@@ -349,20 +349,23 @@ def test_messages_name_the_path_what_was_found_and_what_was_expected() -> None:
 
 
 def test_objects_are_held_weakly_and_never_mistaken_once_dead() -> None:
-    value = Plain()
-    builder = GuardBuilder(one.__code__)
-    builder.is_object(builder.local("x"), value)
-    builder.exists(builder.constant(value, "the_object"))
-    guards = builder.build()
-    assert passes(guards, value)
-    dead = weakref.ref(value)
-    address = id(value)
-    del value
-    gc.collect()
-    assert dead() is None
-    others = [Plain() for _ in range(1000)]
-    assert any(id(other) == address for other in others), "no object took the address: the test shows nothing"
-    assert not any(passes(guards, other) for other in others)
+    for _ in range(100):
+        value = Plain()
+        builder = GuardBuilder(one.__code__)
+        builder.is_object(builder.local("x"), value)
+        builder.exists(builder.constant(value, "the_object"))
+        guards = builder.build()
+        assert passes(guards, value)
+        dead = weakref.ref(value)
+        address = id(value)
+        del value
+        gc.collect()
+        assert dead() is None
+        others = [Plain() for _ in range(1000)]
+        assert not any(passes(guards, other) for other in others)
+        if any(id(other) == address for other in others):
+            return
+    pytest.skip("no object took the address of a dead one")
 
 
 def test_types_are_held_weakly() -> None:
