@@ -89,6 +89,7 @@ def judge(module: str, mode: str, seed: int) -> dict[str, Any]:
         "failed": failed,
         "left_out": left_out,
         "code_objects": after["code_objects"],
+        "padded_only": after.get("padded_only", 0),
         "seconds": after["seconds"],
         "seconds_before": before["seconds"],
     }
@@ -97,11 +98,13 @@ def judge(module: str, mode: str, seed: int) -> dict[str, Any]:
 def show(rows: Iterable[dict[str, Any]]) -> None:
     """The table, then failures and reasons."""
     rows = list(rows)
-    print(f"\n{'module':<24}{'mode':<11}{'passed':>7}{'failed':>8}{'left out':>10}{'code objects':>14}{'s':>7}")
+    print(
+        f"\n{'module':<24}{'mode':<11}{'passed':>7}{'failed':>8}{'left out':>10}{'code objects':>14}{'padded only':>13}{'s':>7}"
+    )
     for row in rows:
         print(
             f"{row['module']:<24}{row['mode']:<11}{row['passed']:>7}{len(row['failed']):>8}{len(row['left_out']):>10}"
-            f"{row.get('code_objects', 0):>14}{row.get('seconds', 0):>7}"
+            f"{row.get('code_objects', 0):>14}{row.get('padded_only', 0):>13}{row.get('seconds', 0):>7}"
         )
     reasons = Counter(reason for row in rows for reason in row["left_out"].values())
     print("\nleft out:" if reasons else "\nnothing left out")
