@@ -10,10 +10,6 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 
-def pytest_configure(config):
-    config.addinivalue_line("markers", "slow: takes more than a few seconds; not part of the quick run")
-
-
 @pytest.fixture(autouse=True, scope="session")
 def _one_thread():
     torch.set_num_threads(1)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import check
+from lowering_harness import check
 
 NAN, INF = float("nan"), float("inf")
 CASES = {}
@@ -679,7 +679,7 @@ def test_equals_eager(name):
     ids=["embedding", "index", "gather", "index_select", "zero_divisor"],
 )
 def test_what_raises_in_eager_raises_compiled(fn, args):
-    from harness import compiled
+    from lowering_harness import compiled
 
     with pytest.raises((IndexError, RuntimeError)):
         fn(*args)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import call, compiled, externs, kernels, pipeline
+from lowering_harness import call, compiled, externs, kernels, pipeline
 
 N, D = 32, 64
 

@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from harness import compiled, pipeline
+from lowering_harness import compiled, pipeline
 
 
 def test_forward_and_backward_use_one_mask_that_is_not_saved():

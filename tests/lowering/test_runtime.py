@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from harness import check, compiled, externs, kernels, pipeline
+from lowering_harness import check, compiled, externs, kernels, pipeline
 
 import pydynamo.lowering as lowering
 from pydynamo.errors import PydynamoError

@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from harness import check, compiled, kernels, pipeline
+from lowering_harness import check, compiled, kernels, pipeline
 
 MODE = {"options": {"interpret": True, "mode": "max-autotune"}}
 

@@ -492,8 +492,10 @@ def test_compiled_frames_are_not_offered_but_their_callees_are() -> None:
     seen: list[CodeType] = []
     with intercept(lambda code, call: seen.append(code)):
         assert [wrapped(1), wrapped(1)] == [11, 11]
-    assert compiled.__code__ not in seen[1:]
-    assert seen.count(callee.__code__) == 2
+    # a library's audit hooks may be offered in between
+    own = [code for code in seen if code.co_filename == __file__]
+    assert compiled.__code__ not in own[1:]
+    assert own.count(callee.__code__) == 2
 
 
 def test_on_miss_and_suspended_calls_are_not_offered() -> None:

@@ -3,10 +3,10 @@ on)."""
 
 import copy
 
-import models
+import lowering_models as models
 import pytest
 import torch
-from harness import assert_same, compiled, pipeline
+from lowering_harness import assert_same, compiled, pipeline
 
 NAMES = ["resnet", "vit", "llama"]
 
