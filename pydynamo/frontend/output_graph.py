@@ -64,6 +64,8 @@ class OutputGraph:
             else self.graph.inserting_before(next(iter(self.graph.nodes), None))
         ):
             node = self.graph.placeholder(name.rstrip("_") + "_")
+            # fx makes the name unique, but writes the target as the parameter
+            node.target = node.name
         self._last_input = node
         node.meta["example_value"] = fake
         self.inputs.append(GraphInput(node, source, example))
