@@ -63,7 +63,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
         let spec = Spec::of_code(&view)?;
         let locals = spec.locals(true);
         pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, verify, None)
-            .map_err(|failure| failure.into_exception(py, None))
+            // only a failure is worth the instruction objects that name its operands
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
 }
 
@@ -78,7 +79,8 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
         let spec = Spec::of_code(&view)?;
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(true), program, stacksize)
-            .map_err(|failure| failure.into_exception(py, None))
+            // only a failure is worth the instruction objects that name its operands
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
 }
 
