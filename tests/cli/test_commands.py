@@ -105,7 +105,8 @@ def underflowing() -> object:
 
     code = compile("x = 1", "underflow.py", "exec")
     units = bytearray(code.co_code)
-    units[2:4] = bytes([dis.opmap["POP_TOP"], 0])
+    second = list(dis.get_instructions(code))[1].offset
+    units[second : second + 2] = bytes([dis.opmap["POP_TOP"], 0])
     return code.replace(co_code=bytes(units))
 
 

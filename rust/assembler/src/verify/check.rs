@@ -139,7 +139,7 @@ impl Check<'_> {
             .union(OpFlags::HAS_NAME)
             .union(OpFlags::HAS_LOCAL)
             .union(OpFlags::HAS_FREE);
-        if inst.arg > info.max_arg && !info.is_jump() {
+        if inst.arg > info.max_arg && !info.is_jump() && !is_ignored(inst.arg, info) {
             return Err(too_large(index, info));
         }
         if info.flags.any(INDEXED) {
@@ -493,6 +493,12 @@ impl Check<'_> {
 #[cold]
 fn adjacency(index: u32, reason: &str) -> Error {
     Error::at(ErrorKind::BadAdjacency, index, reason)
+}
+
+/// CPython ignores the byte of an instruction without an operand: Dynamo leaves 3.13's flag at 3.14's CALL_FUNCTION_EX.
+#[cold]
+fn is_ignored(arg: u32, info: &OpInfo) -> bool {
+    arg <= 0xff && !info.has(OpFlags::HAS_ARG) && !info.has(OpFlags::ILLEGAL)
 }
 
 #[cold]
