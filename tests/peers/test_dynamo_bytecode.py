@@ -16,6 +16,12 @@ from pydynamo import bytecode
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch._dynamo")
 
+pytestmark = pytest.mark.xfail(
+    not torch.__version__.startswith("2.11."),
+    reason="later Dynamos extend lists (LIST_EXTEND) that they load as plain objects: nothing proves that they are lists",
+    strict=False,
+)
+
 PROGRAMS: list[Callable[[Any], Any]] = []
 
 
