@@ -3,8 +3,9 @@
     python -m tests.fuzz.mutate --mutants 200000 --seed 1
 
 The parent starts workers, each of which names the mutant it is at in a shared counter before it assembles and runs it. A
-worker that dies or stands still is replaced, its mutant is run again alone and, if that crashes too, made smaller. The last
-line reports mutants per second, how many were accepted, and how many crashed or hung; the exit status says whether any did.
+worker that dies or stands still is replaced; its mutant is run again alone and reported by number, and `--show NUMBER` replays
+it. The last line reports mutants per second, how many were accepted, and how many crashed or hung; the exit status says whether
+any did.
 """
 
 from __future__ import annotations
