@@ -63,8 +63,7 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
         let spec = Spec::of_code(&view)?;
         let locals = spec.locals(true);
         pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, verify, None)
-            // only a failure is worth the instruction objects that name its operands
-            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
+            .map_err(|failure| failure.into_exception(py, None))
     })
 }
 
@@ -79,8 +78,7 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
         let spec = Spec::of_code(&view)?;
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(true), program, stacksize)
-            // only a failure is worth the instruction objects that name its operands
-            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
+            .map_err(|failure| failure.into_exception(py, None))
     })
 }
 
