@@ -116,9 +116,7 @@ class Bench:
         if not self.interpret:
             out["inductor"] = lambda f: torch.compile(f, dynamic=False)
             out["pydynamo reduce-overhead"] = own("reduce-overhead")
-            out["inductor reduce-overhead"] = lambda f: torch.compile(
-                f, mode="reduce-overhead", dynamic=False
-            )
+            out["inductor reduce-overhead"] = lambda f: torch.compile(f, mode="reduce-overhead", dynamic=False)
         if case.autotune:
             out["pydynamo max-autotune"] = own("max-autotune")
             if not self.interpret:
@@ -293,9 +291,7 @@ def kernel_cases(tiny: bool, device: torch.device) -> list[Case]:
         unit = args[0].numel() * args[0].element_size()
         cases.append(Case(name, fn, args, passes * unit, goal, backward))
     w = R(50304, 768, grad=True)
-    cases.append(
-        Case("embedding backward", lambda w, i: F.embedding(i, w), (w, ids(50304, 16384)), backward=True)
-    )
+    cases.append(Case("embedding backward", lambda w, i: F.embedding(i, w), (w, ids(50304, 16384)), backward=True))
     cases.append(
         Case(
             "linear+gelu",
@@ -360,9 +356,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", default="gpu", help="name of the .json and .md files")
     parser.add_argument("--only", choices=["kernels", "models"], default=None)
-    parser.add_argument(
-        "--names", nargs="*", default=None, help="only cases whose name contains one of these"
-    )
+    parser.add_argument("--names", nargs="*", default=None, help="only cases whose name contains one of these")
     parser.add_argument("--tiny", action="store_true", help="small sizes, one repetition")
     parser.add_argument("--interpret", action="store_true", help="run on the CPU under the interpreter")
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds")

@@ -24,9 +24,7 @@ class Attention(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         b, t, d = x.shape
-        q, k, v = (
-            self.qkv(x).view(b, t, -1, self.size).transpose(1, 2).split([self.heads, self.kv, self.kv], 1)
-        )
+        q, k, v = self.qkv(x).view(b, t, -1, self.size).transpose(1, 2).split([self.heads, self.kv, self.kv], 1)
         if self.rope:
             q, k = rotate(q), rotate(k)
         if self.kv != self.heads:
@@ -38,9 +36,7 @@ class Attention(nn.Module):
 def rotate(x: torch.Tensor) -> torch.Tensor:
     """Rotary position embedding, computed in float32."""
     t, d = x.shape[-2:]
-    angle = torch.arange(t, device=x.device)[:, None] * 10000.0 ** (
-        -torch.arange(0, d, 2, device=x.device) / d
-    )
+    angle = torch.arange(t, device=x.device)[:, None] * 10000.0 ** (-torch.arange(0, d, 2, device=x.device) / d)
     a, b = x.float().chunk(2, -1)
     return torch.cat([a * angle.cos() - b * angle.sin(), b * angle.cos() + a * angle.sin()], -1).to(x.dtype)
 
@@ -68,9 +64,7 @@ class Gated(nn.Module):
 class Block(nn.Module):
     """Pre-norm transformer block."""
 
-    def __init__(
-        self, norm: Callable[[], nn.Module], attention: nn.Module, mlp: nn.Module, drop: float
-    ) -> None:
+    def __init__(self, norm: Callable[[], nn.Module], attention: nn.Module, mlp: nn.Module, drop: float) -> None:
         super().__init__()
         self.n1, self.n2, self.attention, self.mlp, self.drop = (
             norm(),
@@ -94,9 +88,7 @@ class Language(nn.Module):
         if llama:
             self.blocks = nn.Sequential(
                 *(
-                    Block(
-                        lambda: RMSNorm(d), Attention(d, h, s["kv"], True, False, True), Gated(d, s["f"]), 0.0
-                    )
+                    Block(lambda: RMSNorm(d), Attention(d, h, s["kv"], True, False, True), Gated(d, s["f"]), 0.0)
                     for _ in range(s["l"])
                 )
             )
@@ -161,11 +153,7 @@ class Bottleneck(nn.Module):
             nn.BatchNorm2d(o),
         )
         same = i == o and stride == 1
-        self.skip = (
-            nn.Identity()
-            if same
-            else nn.Sequential(nn.Conv2d(i, o, 1, stride, bias=False), nn.BatchNorm2d(o))
-        )
+        self.skip = nn.Identity() if same else nn.Sequential(nn.Conv2d(i, o, 1, stride, bias=False), nn.BatchNorm2d(o))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return F.relu(self.body(x) + self.skip(x))
@@ -194,9 +182,7 @@ class ResNet(nn.Module):
 class MLP(nn.Module):
     def __init__(self, d: int, layers: int, classes: int) -> None:
         super().__init__()
-        hidden = [
-            m for _ in range(layers) for m in (nn.Linear(d, d), nn.LayerNorm(d), nn.GELU(), nn.Dropout(0.1))
-        ]
+        hidden = [m for _ in range(layers) for m in (nn.Linear(d, d), nn.LayerNorm(d), nn.GELU(), nn.Dropout(0.1))]
         self.net = nn.Sequential(*hidden, nn.Linear(d, classes))
 
     def forward(self, x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
@@ -206,9 +192,7 @@ class MLP(nn.Module):
 NAMES = ("gpt2", "llama", "vit", "resnet50", "mlp")
 
 
-def build(
-    name: str, full: bool, device: torch.device, dtype: torch.dtype
-) -> tuple[nn.Module, tuple[Any, ...]]:
+def build(name: str, full: bool, device: torch.device, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...]]:
     """(model, arguments) at benchmark size, or a tiny one of the same kind."""
     torch.manual_seed(0)
     if name in ("gpt2", "llama"):

@@ -78,9 +78,7 @@ class InstructionExnTabEntry:
     """Follows the stack at `start` if disassembly made the entry; once assigned it counts as stated."""
     lasti: bool
     _height: int | None
-    def __new__(
-        cls, start: Instruction, end: Instruction, target: Instruction, depth: int, lasti: bool
-    ) -> Self: ...
+    def __new__(cls, start: Instruction, end: Instruction, target: Instruction, depth: int, lasti: bool) -> Self: ...
     def __copy__(self) -> InstructionExnTabEntry: ...
     def __deepcopy__(self, memo: dict[int, Any]) -> InstructionExnTabEntry: ...
     def __eq__(self, other: object, /) -> bool: ...
@@ -146,17 +144,13 @@ def inst_has_op_bits(name: str, /) -> bool:
 def instruction_size(inst: Instruction, /) -> int:
     """Bytes that an instruction takes in `co_code`, without EXTENDED_ARG prefixes."""
 
-def instrument_lines(
-    code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True
-) -> CodeType:
+def instrument_lines(code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True) -> CodeType:
     """A code object that calls `callable(line)` whenever it comes to another source line.
 
     Raises `TypeError` if `callable` is not callable, `BytecodeError` for a code object that is damaged.
     """
 
-def instrument_blocks(
-    code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True
-) -> CodeType:
+def instrument_blocks(code: CodeType, callable: Callable[[int], object], /, *, verify: bool = True) -> CodeType:
     """A code object that calls `callable(number)` whenever it comes to a basic block; blocks are counted from 0.
 
     Raises `TypeError` if `callable` is not callable, `BytecodeError` for a code object that is damaged.
@@ -440,8 +434,7 @@ class CodeCache:
 
     def __init__(self) -> None: ...
     def add(
-        self, guards: GuardProgram, target: CodeType | Callable[..., Any], *, root: object = None, info:
-        object = None
+        self, guards: GuardProgram, target: CodeType | Callable[..., Any], *, root: object = None, info: object = None
     ) -> CacheEntry:
         """Adds an entry, at the front. A code object target must have the original's parameters and free
         variables."""

@@ -75,9 +75,7 @@ def compile(
         return types.MethodType(compiled_function(model.__func__, how), model.__self__)
     if isinstance(model, functools.partial):
         return functools.partial(
-            compile(
-                model.func, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options
-            ),
+            compile(model.func, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options),
             *model.args,
             **model.keywords,
         )

@@ -56,9 +56,7 @@ class BytecodeError(PydynamoError, ValueError):
         return _rebuild_bytecode_error, (type(self), self.args, self.__dict__.copy())
 
 
-def _rebuild_bytecode_error(
-    cls: type[BytecodeError], args: tuple[str, ...], state: dict[str, object]
-) -> BytecodeError:
+def _rebuild_bytecode_error(cls: type[BytecodeError], args: tuple[str, ...], state: dict[str, object]) -> BytecodeError:
     error = cls(*args)
     error.__dict__.update(state)
     return error

@@ -155,7 +155,9 @@ def illegal(data: dict[str, Any], name: str) -> bool:
 
 def real_ops(data: dict[str, Any]) -> dict[str, int]:
     """The opcodes with an `Op` of their own: all but instrumented and specialised ones."""
-    return {n: c for n, c in data["opmap"].items() if not n.startswith("INSTRUMENTED_") and n not in data["specialised"]}
+    return {
+        n: c for n, c in data["opmap"].items() if not n.startswith("INSTRUMENTED_") and n not in data["specialised"]
+    }
 
 
 def max_arg(data: dict[str, Any], name: str, code: int) -> int:

@@ -83,8 +83,7 @@ def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None
             found = lookup_backend(backend)
         except Exception as error:
             raise ValueError(
-                f"no backend named {backend!r}; there are {', '.join(list_backends())} and those "
-                "registered with torch"
+                f"no backend named {backend!r}; there are {', '.join(list_backends())} and those registered with torch"
             ) from error
     keywords: dict[str, Any] = {}
     if mode is not None:

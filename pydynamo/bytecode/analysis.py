@@ -73,9 +73,7 @@ def _spans(
     return spans
 
 
-def _innermost(
-    instructions: list[Instruction], indexof: dict[Instruction, int]
-) -> list[InstructionExnTabEntry | None]:
+def _innermost(instructions: list[Instruction], indexof: dict[Instruction, int]) -> list[InstructionExnTabEntry | None]:
     """The region that protects each instruction: the innermost around it, or the one that it strayed from."""
     innermost: list[InstructionExnTabEntry | None] = [None] * len(instructions)
     spans = _spans(instructions, indexof)

@@ -73,9 +73,7 @@ def overwrite_instruction(old_inst: Instruction, new_insts: list[Instruction]) -
     So jumps to it, the exception region around it and its position stay. Returns the list to splice in.
     """
     if not new_insts:
-        raise ValueError(
-            "an instruction cannot be overwritten with nothing: make it a NOP, or delete it from the list"
-        )
+        raise ValueError("an instruction cannot be overwritten with nothing: make it a NOP, or delete it from the list")
     first, *others = new_insts
     entry = old_inst.exn_tab_entry
     if entry is not None and entry.end is old_inst and others:
@@ -130,9 +128,7 @@ def remove_binary_store_slice(instructions: list[Instruction]) -> None:
         if inst.opname not in ("BINARY_SLICE", "STORE_SLICE"):
             output.append(inst)
             continue
-        subscript = (
-            create_instruction("STORE_SUBSCR") if inst.opname == "STORE_SLICE" else create_binary_subscr()
-        )
+        subscript = create_instruction("STORE_SUBSCR") if inst.opname == "STORE_SLICE" else create_binary_subscr()
         output += overwrite_instruction(inst, [create_instruction("BUILD_SLICE", arg=2), subscript])
     instructions[:] = output
 

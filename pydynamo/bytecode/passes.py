@@ -209,9 +209,7 @@ def _entry(
     end = instructions[last].offset
     target = _front(instructions, indexof[region.target]).offset
     if start is None or end is None or target is None:
-        raise BytecodeError(
-            "the region's instructions have no offsets: update_offsets() first", kind="bad-region"
-        )
+        raise BytecodeError("the region's instructions have no offsets: update_offsets() first", kind="bad-region")
     size = instruction_size(instructions[last])
     return ExceptionTableEntry(start, end + size - 2, target, region.depth, region.lasti)
 

@@ -89,9 +89,7 @@ def format(instructions: Iterable[Instruction], *, comments: bool = True) -> str
     return "".join(f"{line}\n" for line in lines)
 
 
-def _regions(
-    listed: list[Instruction], indexof: dict[int, int]
-) -> list[tuple[InstructionExnTabEntry, int, int]]:
+def _regions(listed: list[Instruction], indexof: dict[int, int]) -> list[tuple[InstructionExnTabEntry, int, int]]:
     """Each exception region with its first and last place, outer ones before inner ones."""
     carried: dict[int, tuple[InstructionExnTabEntry, int, int]] = {}
     for i, inst in enumerate(listed):
@@ -318,9 +316,7 @@ class _Parser:
 class _Region:
     """``try NAME -> LABEL depth N [below N] [lasti]``"""
 
-    _SHAPE: Final = re.compile(
-        r"(\w+)\s*->\s*(\w+)\s+depth\s+(\d+)(?:\s+below\s+(\d+))?(\s+lasti)?\s*(?:#.*)?"
-    )
+    _SHAPE: Final = re.compile(r"(\w+)\s*->\s*(\w+)\s+depth\s+(\d+)(?:\s+below\s+(\d+))?(\s+lasti)?\s*(?:#.*)?")
 
     def __init__(self, line: int, text: str) -> None:
         shape = self._SHAPE.fullmatch(text)

@@ -146,11 +146,7 @@ def rebuild_exception_entries(instructions: list[Instruction]) -> None:
         same = (
             entry is not None
             and previous is not None
-            and (
-                entry.target is previous.target
-                and entry.depth == previous.depth
-                and entry.lasti == previous.lasti
-            )
+            and (entry.target is previous.target and entry.depth == previous.depth and entry.lasti == previous.lasti)
         )
         if not same:
             close()

@@ -64,11 +64,7 @@ def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards = tx.output.guards
     if source.kind == "const":
         return ConstantVariable(value, None)
-    if (
-        type(value) in (int, float)
-        and _may_vary(source)
-        and tx.output.symbols.number_is_dynamic(value, source)
-    ):
+    if type(value) in (int, float) and _may_vary(source) and tx.output.symbols.number_is_dynamic(value, source):
         known = tx.root.symbol_inputs.get(source)
         if known is None:
             known = tx.root.symbol_inputs[source] = tx.output.symbols.number(tx.output, value, source)
@@ -171,14 +167,11 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
         return OpaqueVariable(value, source)
     keys = tuple(value)
     if not all(
-        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key)
-        for key in keys
+        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key) for key in keys
     ):
         return OpaqueVariable(value, source)
     guards.add("KEYS", source, keys)
-    pairs = [
-        (_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys
-    ]
+    pairs = [(_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys]
     made = DictVariable.from_pairs(pairs, type(value), source)  # type: ignore[arg-type]
     if type(value) is collections.defaultdict and value.default_factory is not None:
         made.factory = wrap(tx, value.default_factory, sources.attr(source, "default_factory"))
@@ -211,10 +204,7 @@ def _set(tx: Translator, value: Any, source: Source) -> VariableTracker:
 def _slice(tx: Translator, value: Any, source: Source) -> VariableTracker:
     tx.output.guards.add("TYPE_MATCH", source, slice)
     return SliceVariable(
-        [
-            LazyVariable(tx, getattr(value, part), sources.attr(source, part))
-            for part in ("start", "stop", "step")
-        ],
+        [LazyVariable(tx, getattr(value, part), sources.attr(source, part)) for part in ("start", "stop", "step")],
         source,
     )
 
@@ -257,10 +247,7 @@ def _partial(tx: Translator, value: Any, source: Source) -> VariableTracker:
     return PartialVariable(
         LazyVariable(tx, value.func, sources.attr(source, "func")),
         [LazyVariable(tx, item, sources.item(args_at, index)) for index, item in enumerate(value.args)],
-        {
-            name: LazyVariable(tx, item, sources.item(keywords_at, name))
-            for name, item in value.keywords.items()
-        },
+        {name: LazyVariable(tx, item, sources.item(keywords_at, name)) for name, item in value.keywords.items()},
         source,
     )
 
@@ -280,9 +267,7 @@ def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
 def _autocast(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards = tx.output.guards
     guards.add("TYPE_MATCH", source, torch.autocast)
-    for name, setting in zip(
-        ("device", "fast_dtype", "_enabled", "_cache_enabled"), settings_of(value), strict=True
-    ):
+    for name, setting in zip(("device", "fast_dtype", "_enabled", "_cache_enabled"), settings_of(value), strict=True):
         guards.add("EQUALS_MATCH", sources.attr(source, name), setting)
     if value.device not in ("cpu", "cuda"):
         unsupported("unsupported-context", f"autocast on {value.device}")

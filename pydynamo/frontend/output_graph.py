@@ -55,9 +55,7 @@ class OutputGraph:
     # inputs --------------------------------------------------------------------------------------------------------
     def placeholder(self, source: Source, example: Any, fake: Any) -> torch.fx.Node:
         """A new graph input for the value at ``source``."""
-        name = "L_" + "".join(
-            c if c.isalnum() else "_" for c in source.name.removeprefix("L[").replace("'", "")
-        )
+        name = "L_" + "".join(c if c.isalnum() else "_" for c in source.name.removeprefix("L[").replace("'", ""))
         with (
             self.graph.inserting_after(self._last_input)
             if self._last_input is not None
@@ -72,9 +70,7 @@ class OutputGraph:
         return node
 
     # operators -----------------------------------------------------------------------------------------------------
-    def call_function(
-        self, tx: Translator, target: Callable[..., Any], args: Args, kwargs: Kwargs
-    ) -> VariableTracker:
+    def call_function(self, tx: Translator, target: Callable[..., Any], args: Args, kwargs: Kwargs) -> VariableTracker:
         """Record ``target(*args, **kwargs)``."""
         return self._record(tx, "call_function", target, args, kwargs)
 

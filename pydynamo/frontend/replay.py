@@ -86,9 +86,7 @@ def _load_contents(cg: PyCodegen, value: VariableTracker) -> None:
 
 
 def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> None:
-    name = cell.local_name or (
-        cell.source.key if cell.source is not None and cell.source.kind == "cell" else None
-    )
+    name = cell.local_name or (cell.source.key if cell.source is not None and cell.source.kind == "cell" else None)
     if content is DELETED and cell.contents is None:
         return  # it was empty at entry
     if name is not None:

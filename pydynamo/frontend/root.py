@@ -72,17 +72,13 @@ class Options:
 class RootTranslator(Translator):
     """The frame that is compiled."""
 
-    def __init__(
-        self, frame: FrameInput, options: Options, history: dict[str, Any], speculation: Speculation
-    ) -> None:
+    def __init__(self, frame: FrameInput, options: Options, history: dict[str, Any], speculation: Speculation) -> None:
         super().__init__(frame.code, frame.scope, None)
         self.root = self
         self.frame = frame
         self.options = options
         self.speculation = speculation
-        self.graph = OutputGraph(
-            TranslationMode(), SymbolicShapes(history, options.dynamic, speculation.static)
-        )
+        self.graph = OutputGraph(TranslationMode(), SymbolicShapes(history, options.dynamic, speculation.static))
         self.effects = Ledger()
         self.by_id: dict[int, VariableTracker] = {}
         self.keep_alive: list[Any] = []

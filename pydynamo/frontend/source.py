@@ -78,11 +78,7 @@ class Source:
         """The source as text, such as ``L['x'].shape``."""
         if self._name is None:
             base = self.base.name if self.base is not None else ""
-            obj = (
-                getattr(self.key, "__qualname__", None) or type(self.key).__name__
-                if self.kind == "const"
-                else ""
-            )
+            obj = getattr(self.key, "__qualname__", None) or type(self.key).__name__ if self.kind == "const" else ""
             self._name = _NAMES[self.kind].format(key=self.key, base=base, obj=obj)
         return self._name
 

@@ -154,11 +154,7 @@ class SymbolicShapes:
             terms = []
             if bounds is not None and getattr(bounds.lower, "is_Integer", False):
                 terms.append(f"{name} >= {bounds.lower}")
-            if (
-                bounds is not None
-                and getattr(bounds.upper, "is_Integer", False)
-                and int(bounds.upper) < 1 << 62
-            ):
+            if bounds is not None and getattr(bounds.upper, "is_Integer", False) and int(bounds.upper) < 1 << 62:
                 terms.append(f"{name} <= {bounds.upper}")
             if terms:
                 output.guards.add("EXPRESSION", source, ShapeExpression(" and ".join(terms), {name: source}))

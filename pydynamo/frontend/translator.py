@@ -168,9 +168,7 @@ class Translator:
         if len(self.stack) < depth or depth < 1:
             return False
         leave = self.stack[depth - 1] if not asm.V314 else self.stack[depth - 2]
-        return isinstance(leave, MethodOfBuiltin) and isinstance(
-            leave.owner, GradModeVariable | AutocastVariable
-        )
+        return isinstance(leave, MethodOfBuiltin) and isinstance(leave.owner, GradModeVariable | AutocastVariable)
 
     def user_stack(self) -> tuple[tuple[types.CodeType, int], ...]:
         """Where the program is, outermost frame first, as (code, instruction offset)."""
@@ -207,11 +205,7 @@ class Translator:
         key = (id(scope), name)
         found = self.root.globals_seen.get(key)
         if found is None:
-            source = (
-                Source("global", name)
-                if scope is self.root.scope
-                else sources.item(sources.const(scope), name)
-            )
+            source = Source("global", name) if scope is self.root.scope else sources.item(sources.const(scope), name)
             found = self.root.globals_seen[key] = LazyVariable(self, scope[name], source)
         return found
 
@@ -238,8 +232,7 @@ class Translator:
         if not held:
             kind, payload = (
                 ("ID_MATCH", fn)
-                if isinstance(known, TorchFunctionVariable)
-                or (fn.__closure__ is not None and known.source != source)
+                if isinstance(known, TorchFunctionVariable) or (fn.__closure__ is not None and known.source != source)
                 else ("CODE_MATCH", fn.__code__)
             )
             self.output.guards.add("TYPE_MATCH", source, type(fn)) if kind == "CODE_MATCH" else None
@@ -274,8 +267,7 @@ class Translator:
                 )
             self.raise_error(
                 NameError,
-                f"cannot access free variable '{name}' where it is not associated with a "
-                "value in enclosing scope",
+                f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope",
             )
         return value
 

@@ -62,9 +62,7 @@ class Unit:
         if wrapper is not None:
             wrapper.disabled = skip
 
-    def miss(
-        self, wrapper: CompiledFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> CacheEntry | None:
+    def miss(self, wrapper: CompiledFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CacheEntry | None:
         """No version fits the call: compile one; None if the function is to be run as it is."""
         if self.skip or convert.is_translating():
             return None
@@ -114,9 +112,7 @@ class Unit:
         self.compilations += 1
         return True
 
-    def _compile(
-        self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]
-    ) -> CacheEntry | None:
+    def _compile(self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]) -> CacheEntry | None:
         try:
             frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
             compiled = convert.compile_frame(frame, self.options, history)

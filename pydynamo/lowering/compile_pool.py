@@ -85,9 +85,7 @@ def compile_all(jobs: Sequence[Job], executor: Callable[[], Executor] = pool) ->
             if done.result():
                 failed.append(done.result())
             advance()
-    log.info(
-        "compiled %d kernels in %.1f s, %d failed", len(todo), time.perf_counter() - started, len(failed)
-    )
+    log.info("compiled %d kernels in %.1f s, %d failed", len(todo), time.perf_counter() - started, len(failed))
     return failed
 
 

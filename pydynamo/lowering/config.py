@@ -45,9 +45,7 @@ class Options:
         fields = {f.name: f for f in dataclasses.fields(Options)}
         for name, value in given.items():
             if name not in fields:
-                raise PydynamoError(
-                    f"unknown option {name!r} of the Triton backend; it knows {', '.join(fields)}"
-                )
+                raise PydynamoError(f"unknown option {name!r} of the Triton backend; it knows {', '.join(fields)}")
             if type(value) is not type(fields[name].default):
                 raise PydynamoError(
                     f"option {name!r} of the Triton backend must be a "

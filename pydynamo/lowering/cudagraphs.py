@@ -21,9 +21,7 @@ Run = Callable[[list[Any]], Sequence[Any]]
 class Recorder:
     """Wraps a compiled graph's ``call``; `capture` makes a replay function (torch.cuda's, or a test's)."""
 
-    def __init__(
-        self, run: Run, capture: Callable[[Callable[[], Any]], tuple[Callable[[], None], Any]]
-    ) -> None:
+    def __init__(self, run: Run, capture: Callable[[Callable[[], Any]], tuple[Callable[[], None], Any]]) -> None:
         self.run, self.capture = run, capture
         self.calls = 0
         self.addresses: list[int | None] = []

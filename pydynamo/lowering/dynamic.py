@@ -30,18 +30,14 @@ def has_symbols(gm: torch.fx.GraphModule) -> bool:
 
 
 def _signature(args: list[Any]) -> tuple[Any, ...]:
-    return tuple(
-        (a.dtype, tuple(a.shape), a.stride(), a.device) if isinstance(a, torch.Tensor) else a for a in args
-    )
+    return tuple((a.dtype, tuple(a.shape), a.stride(), a.device) if isinstance(a, torch.Tensor) else a for a in args)
 
 
 def concrete(gm: torch.fx.GraphModule, args: list[Any]) -> torch.fx.GraphModule:
     """The graph with every value traced anew for the sizes of `args`."""
     gm = copy.deepcopy(gm)
     mode = private.FakeTensorMode()
-    fakes = iter(
-        [mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in args]
-    )
+    fakes = iter([mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in args])
     env: dict[torch.fx.Node, Any] = {}
     with mode:
         for node in gm.graph.nodes:

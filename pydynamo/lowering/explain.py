@@ -33,9 +33,7 @@ class Explanation:
     def __str__(self) -> str:
         out = []
         for i, g in enumerate(self.graphs):
-            out.append(
-                f"graph {i}: {g.native} operators in {len(g.kernels)} kernels, {g.extern} extern calls"
-            )
+            out.append(f"graph {i}: {g.native} operators in {len(g.kernels)} kernels, {g.extern} extern calls")
             for k in g.kernels:
                 out.append(f"  {k.mode} kernel {k.key}, x = {k.x}, r = {k.r}, {k.nbytes} bytes")
                 out += ["    " + line for line in k.doc.splitlines()]
@@ -43,9 +41,7 @@ class Explanation:
         return "\n".join(out)
 
 
-def explain(
-    fn: Callable[..., Any], *args: Any, options: dict[str, Any] | None = None, **kwargs: Any
-) -> Explanation:
+def explain(fn: Callable[..., Any], *args: Any, options: dict[str, Any] | None = None, **kwargs: Any) -> Explanation:
     """Compile `fn` afresh, call it once with the arguments, and tell what became of it."""
     before = list(pipeline.RECENT)
     torch._dynamo.reset()

@@ -267,9 +267,7 @@ def _merge(terms: dict[Digit, int]) -> dict[Digit, int]:
     while again:
         again = False
         for (atom, d, m), k in terms.items():
-            high = next(
-                (t for t, kk in terms.items() if t[0] == atom and t[1] == d * m and kk == k * m), None
-            )
+            high = next((t for t, kk in terms.items() if t[0] == atom and t[1] == d * m and kk == k * m), None)
             if high is not None:
                 out = {t: v for t, v in terms.items() if t != high and t != (atom, d, m)}
                 joined = (atom, d, m * high[2])

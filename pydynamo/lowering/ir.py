@@ -47,9 +47,7 @@ class Buffer:
 
     def view(self, shape: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Buffer:
         """Another window on the same storage."""
-        return Buffer(
-            self.name, shape, stride, self.dtype, self.device, self.offset if offset is None else offset
-        )
+        return Buffer(self.name, shape, stride, self.dtype, self.device, self.offset if offset is None else offset)
 
     def at(self, k: Kernel, idx: Sequence[Index]) -> Value:
         return k.load(self, flatten(idx, self.stride, self.offset))
@@ -160,9 +158,7 @@ class Loop:
 
     def __repr__(self) -> str:
         what = f"{self.kind} over {list(self.rdims)}" if self.kind else "pointwise"
-        return (
-            f"loop {list(self.shape)} {what} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
-        )
+        return f"loop {list(self.shape)} {what} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
 
 
 class Extern:
@@ -200,6 +196,4 @@ Op = Loop | Extern
 def short(dtype: torch.dtype) -> str:
     """``f32`` for torch.float32 and so on, for printing."""
     s = str(dtype).removeprefix("torch.")
-    return {"bool": "b1", "bfloat16": "bf16"}.get(
-        s, s.replace("float", "f").replace("uint", "u").replace("int", "i")
-    )
+    return {"bool": "b1", "bfloat16": "bf16"}.get(s, s.replace("float", "f").replace("uint", "u").replace("int", "i"))

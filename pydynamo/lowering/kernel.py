@@ -51,9 +51,7 @@ class Layout:
 
     __slots__ = ("kept", "order", "r", "rdims", "shape", "x")
 
-    def __init__(
-        self, shape: Sequence[int], rdims: Sequence[int] = (), order: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, shape: Sequence[int], rdims: Sequence[int] = (), order: Sequence[int] | None = None) -> None:
         self.shape, self.rdims = tuple(shape), frozenset(rdims)
         self.order = tuple(order) if order is not None else tuple(range(len(self.shape)))
         self.kept = tuple(n for i, n in enumerate(self.shape) if i not in self.rdims)
@@ -256,9 +254,7 @@ class Kernel:
             self.masks = saved
 
     # ------------------------------------------------------------------ memory
-    def _pointer(
-        self, name: str, e: Index, extra: frozenset[str], dtype: torch.dtype
-    ) -> tuple[str, frozenset[str]]:
+    def _pointer(self, name: str, e: Index, extra: frozenset[str], dtype: torch.dtype) -> tuple[str, frozenset[str]]:
         self.args.setdefault(name, dtype)
         text, deps = str(e), e.deps
         if not e.terms:
@@ -401,9 +397,7 @@ class Kernel:
         for i in idx:
             deps = deps | i.deps
         ptr, have = self._pointer(b.name, e, deps, b.dtype)
-        limits = (
-            " & ".join(f"{d}m" for d in ("x", "r") if d in have) or f"tl.full({self.ones}, True, tl.int1)"
-        )
+        limits = " & ".join(f"{d}m" for d in ("x", "r") if d in have) or f"tl.full({self.ones}, True, tl.int1)"
         val = f"{v}.to({numerics.TL[b.dtype]})" if b.dtype in HALF else str(v)
         if "x" in have or "r" in have:
             shape = self.block if "r" in have else ("[XB]" if self.flat else "[XB, 1]")
@@ -436,9 +430,7 @@ class Kernel:
         if body:
             self.lines.append((f"for r0 in range(0, {self.layout.r}, RB):", ""))
             self.lines.append(("    r = r0 + tl.arange(0, RB)[None, :]", ""))
-            self.lines.append(
-                (f"    rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {self.layout.r}", "")
-            )
+            self.lines.append((f"    rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {self.layout.r}", ""))
             self.lines += [("    " + text, store) for text, store in body]
         finals, self.finals = self.finals, []
         for final in finals:

@@ -100,9 +100,7 @@ def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) ->
         template = templates.fuse(product, step, needed, options) if product is not None else None
         if product is not None and template is None:
             out.append(_alone(product, options))
-        out.append(
-            MatmulStep(template, product, plain) if template is not None and product is not None else plain
-        )
+        out.append(MatmulStep(template, product, plain) if template is not None and product is not None else plain)
     return out
 
 
@@ -131,9 +129,7 @@ def _again(kernel: Kernel, name: str) -> bool:
 
 def _made(steps: list[Step], name: str) -> bool:
     return any(
-        (name in s.makes)
-        if not isinstance(s, Extern)
-        else any(b is not None and b.name == name for b in s.outs)
+        (name in s.makes) if not isinstance(s, Extern) else any(b is not None and b.name == name for b in s.outs)
         for s in steps
     )
 
@@ -149,9 +145,7 @@ def sources(steps: list[Step]) -> list[KernelSource]:
     return kernels
 
 
-def compile_graph(
-    gm: torch.fx.GraphModule, device: torch.device, options: Options, backward: bool = False
-) -> Compiled:
+def compile_graph(gm: torch.fx.GraphModule, device: torch.device, options: Options, backward: bool = False) -> Compiled:
     """Compile a functional core-ATen graph whose nodes carry fake tensors in ``meta["val"]``."""
     t0 = time.perf_counter()
     low, ops, scheduled = lower_and_schedule(gm, device, options)
@@ -162,9 +156,7 @@ def compile_graph(
     prepare(kernels, options, device)
     launchers = [launcher(k, options, device) for k in kernels]
     call: Callable[[list[Any]], Sequence[Any]]
-    wrapper, call = generate(
-        low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers
-    )
+    wrapper, call = generate(low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers)
     if options.mode == "reduce-overhead" and device.type == "cuda":
         call = recorded(call, any(op.writes & set(low.inputs) for op in ops))
     t3 = time.perf_counter()

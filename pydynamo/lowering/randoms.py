@@ -97,11 +97,7 @@ def _chain(node: torch.fx.Node) -> list[torch.fx.Node] | None:
     """[rand] or [rand, gt] if `node` is random numbers or a mask of them."""
     if node.target is RAND:
         return [node]
-    if (
-        node.target is aten.gt.Scalar
-        and isinstance(node.args[0], torch.fx.Node)
-        and node.args[0].target is RAND
-    ):
+    if node.target is aten.gt.Scalar and isinstance(node.args[0], torch.fx.Node) and node.args[0].target is RAND:
         return [node.args[0], node]
     return None
 

@@ -152,9 +152,7 @@ class _Looped:
         self._fold(v, store, f"({{acc}} * {{v}}).to({t})", lambda a: f"tl.reduce({a}, 1, _mul)[:, None]")
 
     def any_(self, v: Value, store: Store) -> None:
-        self._fold(
-            _truth(self.k, v), store, "{acc} | {v}", lambda a: f"tl.max({a}, 1)[:, None] != 0", torch.bool
-        )
+        self._fold(_truth(self.k, v), store, "{acc} | {v}", lambda a: f"tl.max({a}, 1)[:, None] != 0", torch.bool)
 
     def extremum(self, v: Value, store: Store) -> None:
         dt = _acc_type(self.loop, v)
@@ -216,9 +214,7 @@ class _Looped:
 
         def fn() -> Sequence[Value]:
             top = k.reduced(_extremum(k, self.loop, m, v.dtype), v.dtype)
-            total = k.reduced(
-                f"tl.sum({s} * tl.where({m} == {top}, 1.0, tl.exp({m} - {top})), 1)[:, None]", v.dtype
-            )
+            total = k.reduced(f"tl.sum({s} * tl.where({m} == {top}, 1.0, tl.exp({m} - {top})), 1)[:, None]", v.dtype)
             # a row of -inf only is nan in eager too
             return top, k.reduced(f"tl.where({top} == float('-inf'), float('nan'), {total})", v.dtype)
 
@@ -267,7 +263,5 @@ def scan(k: Kernel, loop: Loop, v: Value) -> Value:
     k.lines.append((f"{carry} = tl.full([XB, 1], {neutral}, {t})", ""))
     sign = "+" if fn == "_add" else "*"
     out = k.emit(f"({carry} {sign} tl.associative_scan({w}, 1, {fn})).to({t})", dt, XR, share=False)
-    k.write(
-        f"{carry} = tl.sum(tl.where(tl.arange(0, RB)[None, :] == RB - 1, {out}, 0), 1)[:, None].to({t})", True
-    )
+    k.write(f"{carry} = tl.sum(tl.where(tl.arange(0, RB)[None, :] == RB - 1, {out}, 0), 1)[:, None].to({t})", True)
     return out

@@ -115,16 +115,12 @@ def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[boo
     )
 
 
-def compile_kernel(
-    src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None
-) -> Any:
+def compile_kernel(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Any:
     """Triton's compiled kernel, from its disk cache where a worker or an earlier process has been."""
     from pydynamo.lowering.testing import interpreter
 
     if interpreter.installed():
-        raise PydynamoError(
-            "this process interprets Triton kernels: compile them for a GPU in a process of its own"
-        )
+        raise PydynamoError("this process interprets Triton kernels: compile them for a GPU in a process of its own")
     return compile_file(job_of(src, config, target, aligned))
 
 

@@ -30,9 +30,7 @@ class Group:
 
     def __repr__(self) -> str:
         lay = self.layout
-        return f"kernel {self.mode} x={lay.x} r={lay.r}:\n" + "\n".join(
-            f"    {loop!r}" for loop in self.loops
-        )
+        return f"kernel {self.mode} x={lay.x} r={lay.r}:\n" + "\n".join(f"    {loop!r}" for loop in self.loops)
 
 
 Step = Group | Extern

@@ -164,19 +164,13 @@ def _either(step: MatmulStep, template: str, number: int, namer: Namer) -> list[
         f"    def {name}():",
         *("    " + line for line in plain),
         f"    {names}_k{number}.choose(lambda: {template}, {name})",
-        *(
-            [f"    {out.name} = {out.name} if _product is None else _product"]
-            if names and out is not None
-            else []
-        ),
+        *([f"    {out.name} = {out.name} if _product is None else _product"] if names and out is not None else []),
     ]
 
 
 def _extern(step: Extern, namer: Namer) -> list[str]:
     fn = namer.constant(step.target, "op")
-    args = ", ".join(
-        [*(namer.expr(a) for a in step.args), *(f"{k}={namer.expr(v)}" for k, v in step.kwargs.items())]
-    )
+    args = ", ".join([*(namer.expr(a) for a in step.args), *(f"{k}={namer.expr(v)}" for k, v in step.kwargs.items())])
     names = [b.name if b is not None else "_" for b in step.outs]
     lines = [f"# {step.target}" + (f": {step.reason}" if step.reason else "")]
     if not names:

@@ -25,9 +25,7 @@ Edit = Callable[[list[Instruction]], object]
 def edited(function: FunctionType, edit: Edit) -> FunctionType:
     """`function` with its instructions changed by `edit`."""
     code = transform_code_object(function.__code__, lambda insts, options: edit(insts))
-    return FunctionType(
-        code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
-    )
+    return FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
 
 
 def index(insts: list[Instruction], *names: str) -> int:
@@ -262,9 +260,7 @@ def test_conditional_jumps_may_go_backward() -> None:
     assert edited(source, edit)(5) == 6
 
 
-@pytest.mark.parametrize(
-    "nops", [1, 125, 126, 127, 128, 250, 254, 255, 256, 257, 16_384, 65_534, 65_536, 70_000]
-)
+@pytest.mark.parametrize("nops", [1, 125, 126, 127, 128, 250, 254, 255, 256, 257, 16_384, 65_534, 65_536, 70_000])
 def test_jumps_at_every_boundary(nops: int) -> None:
     def edit(insts: list[Instruction]) -> None:
         at = next(i for i, inst in enumerate(insts) if inst.opname.startswith("POP_JUMP")) + 1
@@ -274,9 +270,7 @@ def test_jumps_at_every_boundary(nops: int) -> None:
     assert (function(True), function(False)) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "opname", ["CACHE", "EXTENDED_ARG", "INSTRUMENTED_RESUME", "RESERVED", "INTERPRETER_EXIT"]
-)
+@pytest.mark.parametrize("opname", ["CACHE", "EXTENDED_ARG", "INSTRUMENTED_RESUME", "RESERVED", "INTERPRETER_EXIT"])
 def test_opcodes_of_the_interpreter_itself_are_refused(opname: str) -> None:
     if opname not in dis.opmap:
         pytest.skip("not in this version")
@@ -356,9 +350,7 @@ def test_exception_state_is_what_the_handler_says() -> None:
         except ValueError:
             return 1
 
-    refused(
-        source, remove("PUSH_EXC_INFO"), "bad-stack-type", "stack-underflow", "stack-mismatch", "bad-region"
-    )
+    refused(source, remove("PUSH_EXC_INFO"), "bad-stack-type", "stack-underflow", "stack-mismatch", "bad-region")
     refused(source, remove("POP_EXCEPT"), "stack-mismatch", "bad-stack-type", "bad-region")
 
 

@@ -315,12 +315,7 @@ def test_instances_that_differ_in_weights_share_a_graph():
 
     x = torch.ones(2)
     with torch.no_grad():
-        assert (
-            _count(
-                lambda: lambda m, x: m(x) + 1, [((Blk(k), x), torch.full((2,), k + 1.0)) for k in range(10)]
-            )
-            <= 2
-        )
+        assert _count(lambda: lambda m, x: m(x) + 1, [((Blk(k), x), torch.full((2,), k + 1.0)) for k in range(10)]) <= 2
 
 
 def test_int_argument_becomes_dynamic():

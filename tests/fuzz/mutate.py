@@ -161,18 +161,12 @@ class Mutator:
         insts[where:where] = part
 
     def number(self) -> int:
-        return self.rng.choice(
-            (0, 0, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17, 26, 33, 255, 256, self.rng.randrange(300))
-        )
+        return self.rng.choice((0, 0, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17, 26, 33, 255, 256, self.rng.randrange(300)))
 
     def operand(self, insts: list[Instruction]) -> None:
         inst = insts[self.at(insts)]
         if inst.arg is not None:
-            inst.arg = (
-                max(0, inst.arg + self.rng.choice((-2, -1, 1, 2)))
-                if self.rng.random() < 0.6
-                else self.number()
-            )
+            inst.arg = max(0, inst.arg + self.rng.choice((-2, -1, 1, 2))) if self.rng.random() < 0.6 else self.number()
 
     def opcode(self, insts: list[Instruction]) -> None:
         inst = insts[self.at(insts)]
@@ -342,9 +336,7 @@ def attempt(function: types.FunctionType, args: tuple[Any, ...], rng: random.Ran
     drive(function(*args), rng)
 
 
-def run(
-    code: types.CodeType, subject: Subject, scope: dict[str, Any], rng: random.Random, alarm: Alarm
-) -> None:
+def run(code: types.CodeType, subject: Subject, scope: dict[str, Any], rng: random.Random, alarm: Alarm) -> None:
     """Calls the mutant a few times. Whatever it raises is its own affair."""
     free = code.co_freevars
     closure = tuple(types.CellType(1) for _ in free) if free else None
@@ -473,16 +465,12 @@ def again(seed: int, start: int, stop: int) -> int | None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=int, default=2000, help="how many to make")
     parser.add_argument("--seed", type=int, default=1, help="another seed, other mutants")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
-    parser.add_argument(
-        "--show", type=int, metavar="NUMBER", help="disassemble and run one mutant in this process"
-    )
+    parser.add_argument("--show", type=int, metavar="NUMBER", help="disassemble and run one mutant in this process")
     parser.add_argument("--work", help=argparse.SUPPRESS)
     parser.add_argument("--range", help=argparse.SUPPRESS)
     args = parser.parse_args()
@@ -500,11 +488,7 @@ def main() -> int:
         for i in range(args.jobs)
     ]
     bad: list[tuple[int, str]] = []
-    while (
-        not all(worker.done() for worker in workers)
-        and time.monotonic() - begun < args.seconds
-        and len(bad) < 200
-    ):
+    while not all(worker.done() for worker in workers) and time.monotonic() - begun < args.seconds and len(bad) < 200:
         time.sleep(0.1)
         for worker in workers:
             found = worker.poll()

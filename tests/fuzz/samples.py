@@ -357,9 +357,7 @@ SAFE = (
 ).split()
 
 
-def safe_import(
-    name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
-) -> Any:
+def safe_import(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
     """`import` of two harmless modules."""
     if name not in ("math", "typing"):
         raise ImportError(name)

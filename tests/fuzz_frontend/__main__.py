@@ -43,20 +43,12 @@ def main() -> int:
     parser.add_argument("--per-kind", type=int, default=0, help="report only so many of each kind (0: all)")
     parser.add_argument("--show", action="store_true", help="print the programs instead of running them")
     parser.add_argument("--no-shrink", action="store_true", help="report differences as they are")
-    parser.add_argument(
-        "--tries", type=int, default=300, help="candidates tried for each program that is shrunk"
-    )
-    parser.add_argument(
-        "--backend", default="eager", help="backend name; any but eager is compared with a tolerance"
-    )
+    parser.add_argument("--tries", type=int, default=300, help="candidates tried for each program that is shrunk")
+    parser.add_argument("--backend", default="eager", help="backend name; any but eager is compared with a tolerance")
     parser.add_argument("--dynamic", choices=["true", "false"], help="pass dynamic= to the compiler")
     parser.add_argument("--out", type=Path, help="folder for one file per difference")
-    parser.add_argument(
-        "--file", type=Path, nargs="*", help="judge these program files instead of generating any"
-    )
-    parser.add_argument(
-        "--stop-after", type=int, default=0, help="stop after this many differences (0: never)"
-    )
+    parser.add_argument("--file", type=Path, nargs="*", help="judge these program files instead of generating any")
+    parser.add_argument("--stop-after", type=int, default=0, help="stop after this many differences (0: never)")
     args = parser.parse_args()
     if args.show:
         for seed in range(args.seed, args.seed + args.count):
@@ -91,8 +83,7 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
     busy = 0.0
     done = differing = 0
     print(
-        f"{args.count} programs from seed {args.seed}: eager against {default_compiler()}, "
-        f"backend {args.backend}",
+        f"{args.count} programs from seed {args.seed}: eager against {default_compiler()}, backend {args.backend}",
         flush=True,
     )
     for seed in range(args.seed, args.seed + args.count):
@@ -117,9 +108,7 @@ def _fuzz(client: Client, args: argparse.Namespace) -> int:
         if args.per_kind and clusters[cluster] > args.per_kind:
             continue
         if not args.no_shrink:
-            source = shrink(
-                source, lambda s, v=verdict: client.judge(s).signature == v.signature, tries=args.tries
-            )
+            source = shrink(source, lambda s, v=verdict: client.judge(s).signature == v.signature, tries=args.tries)
             verdict = client.judge(source)
         _report(seed, source, verdict, args)
         if args.stop_after and differing >= args.stop_after:

@@ -249,9 +249,7 @@ def judge(
         except ProgramTimeout:
             return Verdict("timeout", compiled=f"no end within {seconds} s", calls=len(raised))
         except BaseException as error:  # noqa: BLE001 - an exception outside the calls is a difference
-            return Verdict(
-                "differs", "outside the calls", "nothing raised", f"{type(error).__name__}: {error}"[:600]
-            )
+            return Verdict("differs", "outside the calls", "nothing raised", f"{type(error).__name__}: {error}"[:600])
         if isinstance(backend, CountingBackend):
             verdict.graphs, verdict.ops = backend.graphs, backend.ops
         for a, b, origin, *errors in zip(eager, compiled, origins, raised, raised_compiled, strict=True):

@@ -158,9 +158,7 @@ class Walker:
         entries: list[tuple[str, Trace]] = []
         for item in value:
             if isinstance(item, torch.Tensor) or type(item).__hash__ is object.__hash__:
-                entries.append(
-                    (self._name(type(item)), [])
-                )  # hashed by address: no stable order, so only counted
+                entries.append((self._name(type(item)), []))  # hashed by address: no stable order, so only counted
                 continue
             inner = Walker(self.home, lax=self.lax)
             inner.walk("", item)
@@ -189,9 +187,7 @@ class Walker:
             return
         try:
             items = list(itertools.islice(value, 6))
-        except (
-            Exception
-        ) as error:  # the iterator is the program's own code: whatever it raises is an observation
+        except Exception as error:  # the iterator is the program's own code: whatever it raises is an observation
             self.exception(path + " drained", error)
         else:
             self.walk(path + " drained", tuple(items))
@@ -232,9 +228,7 @@ class Walker:
         for base in cls.__bases__:
             self.walk(path + " base", base)
         for name, item in sorted(vars(cls).items()):
-            if name in _CLASS_NOISE or isinstance(
-                item, (types.MemberDescriptorType, types.GetSetDescriptorType)
-            ):
+            if name in _CLASS_NOISE or isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType)):
                 continue
             if isinstance(item, (staticmethod, classmethod)):
                 item = item.__func__

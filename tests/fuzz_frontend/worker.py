@@ -35,9 +35,7 @@ def serve(read_fd: int, write_fd: int) -> None:
         for line in requests:
             request = json.loads(line)
             start = time.perf_counter()
-            verdict = judge(
-                request["source"], compiler, reset, seconds=request["seconds"], **request["options"]
-            )
+            verdict = judge(request["source"], compiler, reset, seconds=request["seconds"], **request["options"])
             verdict.seconds = time.perf_counter() - start
             answers.write(json.dumps(dataclasses.asdict(verdict)) + "\n")
             answers.flush()

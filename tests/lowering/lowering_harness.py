@@ -52,9 +52,7 @@ def call(fn, args):
     grads = []
     if wants:
         loss = sum(
-            (
-                torch.nan_to_num(o.float(), 0.0, 0.0, 0.0) * torch.linspace(0.5, 1.5, o.numel()).view(o.shape)
-            ).sum()
+            (torch.nan_to_num(o.float(), 0.0, 0.0, 0.0) * torch.linspace(0.5, 1.5, o.numel()).view(o.shape)).sum()
             for o in flat(out)
             if isinstance(o, torch.Tensor) and o.requires_grad
         )

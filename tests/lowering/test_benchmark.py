@@ -22,9 +22,7 @@ def gpu():
 
 def test_cases_are_measured_and_reported(gpu, tmp_path):
     out = tmp_path / "tiny"
-    assert (
-        gpu.main(["--tiny", "--interpret", "--out", str(out), "--names", "softmax 4096", "mlp training"]) == 0
-    )
+    assert gpu.main(["--tiny", "--interpret", "--out", str(out), "--names", "softmax 4096", "mlp training"]) == 0
     rows = json.loads(out.with_suffix(".json").read_text())["rows"]
     assert {(r["name"], r["system"]) for r in rows} >= {
         ("softmax 4096", "pydynamo"),

@@ -38,9 +38,7 @@ _SYMBOLS = {
 }
 for _index, (_, _symbol) in enumerate(dis._nb_ops):  # type: ignore[attr-defined]
     _inplace = _symbol.endswith("=")
-    _BINARY_OPS[_index] = (
-        ("[]", False) if _symbol == "[]" else (_SYMBOLS[_symbol.removesuffix("=")], _inplace)
-    )
+    _BINARY_OPS[_index] = ("[]", False) if _symbol == "[]" else (_SYMBOLS[_symbol.removesuffix("=")], _inplace)
 _REPR, _STR, _ASCII = 2, 1, 3
 
 
@@ -160,9 +158,7 @@ def _build_map(tx: Translator, inst: Any) -> None:
 
 @op("BUILD_CONST_KEY_MAP")
 def _build_const_key_map(tx: Translator, inst: Any) -> None:
-    keys = [
-        constant(key) if not isinstance(key, tuple) else from_python(key) for key in tx.pop().as_constant()
-    ]
+    keys = [constant(key) if not isinstance(key, tuple) else from_python(key) for key in tx.pop().as_constant()]
     tx.push(DictVariable.from_pairs(list(zip(keys, tx.popn(inst.arg), strict=True))))
 
 
@@ -219,9 +215,7 @@ def _dict_merge(tx: Translator, inst: Any) -> None:
     assert isinstance(target, DictVariable)
     for key, item in pairs_of(tx, value):
         if target.lookup(key) is not None:
-            tx.raise_error(
-                TypeError, f"got multiple values for keyword argument {key.realize().as_constant()!r}"
-            )
+            tx.raise_error(TypeError, f"got multiple values for keyword argument {key.realize().as_constant()!r}")
         target.put(key, item)
 
 

@@ -122,11 +122,7 @@ def _import_name(tx: Translator, inst: Any) -> None:
     name = inst.argval
     names = fromlist.as_constant()
     package = tx.scope.get("__package__") or tx.scope.get("__name__", "")
-    full = (
-        importlib.util.resolve_name("." * level.as_constant() + name, package)
-        if level.as_constant()
-        else name
-    )
+    full = importlib.util.resolve_name("." * level.as_constant() + name, package) if level.as_constant() else name
     module = sys.modules.get(full)
     if module is None:
         unsupported("import", f"first import of {full}")

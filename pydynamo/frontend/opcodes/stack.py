@@ -98,9 +98,7 @@ def _fast(tx: Translator, name: str) -> None:
     if name in tx.cells:
         tx.push(tx.cells[name])
         return
-    tx.raise_error(
-        UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value"
-    )
+    tx.raise_error(UnboundLocalError, f"cannot access local variable '{name}' where it is not associated with a value")
 
 
 @op("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_CLOSURE")

@@ -183,10 +183,7 @@ class Lowering:
     def _is_input(self, a: Any) -> bool:
         v = self.env.get(a)
         return (
-            isinstance(v, Buffer)
-            and v.name in self.inputs
-            and v.offset == 0
-            and v.stride == self.roots[v.name].stride
+            isinstance(v, Buffer) and v.name in self.inputs and v.offset == 0 and v.stride == self.roots[v.name].stride
         )
 
     def _settle(self, node: torch.fx.Node, out: Any) -> Any:
@@ -314,9 +311,7 @@ class Lowering:
         if isinstance(like, torch.Tensor) and tuple(like.shape) == v.shape and private.is_dense(like):
             stride = like.stride()
         b = self.buffer(v.shape, v.dtype, stride)
-        self.ops.append(
-            Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node)
-        )
+        self.ops.append(Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node))
         return b
 
     def reduce(

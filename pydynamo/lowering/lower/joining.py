@@ -154,9 +154,7 @@ def index_tensor(low: Lowering, node: Any, x: Any, indices: Sequence[Any]) -> An
         full: list[Index] = [ZERO] * len(x.shape)
         for d in used:
             i = indices[d]
-            full[d] = k.indirect(
-                i.at(k, broadcast(inner, ishape, i.shape)), x.shape[d], wrap=True, what="index"
-            )
+            full[d] = k.indirect(i.at(k, broadcast(inner, ishape, i.shape)), x.shape[d], wrap=True, what="index")
         for d in rest:
             full[d] = next(outer)
         return x.at(k, full)

@@ -224,9 +224,7 @@ def _binary(
         if op:
             cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=kind)
             check_spelled(op, cdt)
-        return elementwise(
-            low, op or names[0].__name__, [a, b], node.meta["val"], kind, emit or named(op), result
-        )
+        return elementwise(low, op or names[0].__name__, [a, b], node.meta["val"], kind, emit or named(op), result)
 
     handles(*names)(handler)
 
@@ -360,11 +358,7 @@ def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None =
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
         if dt.is_floating_point:
-            return (
-                _floor_div_float(k, dt, *vs)
-                if rounding_mode == "floor"
-                else k.op("trunc", dt, k.op("div", dt, *vs))
-            )
+            return _floor_div_float(k, dt, *vs) if rounding_mode == "floor" else k.op("trunc", dt, k.op("div", dt, *vs))
         if low.device.type == "cpu":  # where eager raises, too
             k.require(k.op("ne", torch.bool, vs[1], k.constant(0, dt), operands=dt), "ZeroDivisionError")
         return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
@@ -434,8 +428,7 @@ def where(low: Lowering, node: Any, c: Any, x: Any, y: Any) -> Any:
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         p, q = (
-            k.cast(v.at(k, broadcast(idx, shape, v.shape)), dt) if is_tensor(v) else k.constant(v, dt)
-            for v in (x, y)
+            k.cast(v.at(k, broadcast(idx, shape, v.shape)), dt) if is_tensor(v) else k.constant(v, dt) for v in (x, y)
         )
         cond = k.cast(c.at(k, broadcast(idx, shape, c.shape)), torch.bool)
         r = k.op("where", dt, cond, p, q)

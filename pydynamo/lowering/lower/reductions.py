@@ -85,9 +85,7 @@ def sum_(
 
 
 @handles(aten.prod)
-def prod_(
-    low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+def prod_(low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     out = node.meta["val"].dtype
     if out in HALF:
         return NotImplemented
@@ -148,9 +146,7 @@ def argmax(low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = Fa
 
 
 @handles(aten.mean)
-def mean(
-    low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Any:
+def mean(low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     out = node.meta["val"].dtype
     ds = normalize_dims(dims, len(x.shape))
     n = prod([x.shape[d] for d in ds])

@@ -51,9 +51,7 @@ def scatter(low: Lowering, node: Any, x: Any, dim: int, index: Any, value: Any) 
     return Lazy(x.shape, dt, fn, (x, index, value), 3)
 
 
-def within(
-    low: Lowering, x: Any, dim: int, start: int, count: int, source: Inner, inputs: Sequence[Any]
-) -> Lazy:
+def within(low: Lowering, x: Any, dim: int, start: int, count: int, source: Inner, inputs: Sequence[Any]) -> Lazy:
     """`x` with the positions [start, start + count) along `dim` taken from `source`."""
     dt = x.dtype
 
@@ -99,9 +97,7 @@ def select_scatter(low: Lowering, node: Any, x: Any, src: Any, dim: int, index: 
         return NotImplemented
     d = dim % len(x.shape)
     at = index % x.shape[d]
-    return within(
-        low, x, d, at, 1, lambda k, idx: src.at(k, [e for i, e in enumerate(idx) if i != d]), (src,)
-    )
+    return within(low, x, d, at, 1, lambda k, idx: src.at(k, [e for i, e in enumerate(idx) if i != d]), (src,))
 
 
 @handles(aten.copy)
@@ -115,9 +111,7 @@ ADDABLE = (torch.float32, torch.float64, torch.int32, torch.int64)
 At = Callable[["Kernel", Sequence[Index]], list[Index]]
 
 
-def accumulated(
-    low: Lowering, x: Any, shape: Sequence[int], where: At, value: Inner, inputs: Sequence[Any]
-) -> Any:
+def accumulated(low: Lowering, x: Any, shape: Sequence[int], where: At, value: Inner, inputs: Sequence[Any]) -> Any:
     """A copy of `x` to which ``value(idx)`` is added at ``where(idx)``, atomically, for every idx of `shape`."""
     if x.dtype not in ADDABLE or 0 in shape:
         return NotImplemented
@@ -158,9 +152,7 @@ def index_add(low: Lowering, node: Any, x: Any, dim: int, index: Any, source: An
 
 
 @handles(aten.index_put, aten._unsafe_index_put)
-def index_put(
-    low: Lowering, node: Any, x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False
-) -> Any:
+def index_put(low: Lowering, node: Any, x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
     used = [d for d, i in enumerate(indices) if i is not None]
     if not accumulate or not used or any(indices[d].dtype in (torch.bool, torch.uint8) for d in used):
         return NotImplemented

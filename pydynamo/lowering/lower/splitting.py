@@ -78,9 +78,7 @@ def split_reduce(
     return [_fold(low, stages[0], stages[0].at, stages[0].reads, kind, outs[0])]
 
 
-def _fold(
-    low: Lowering, stage: Buffer, body: IndexFn, reads: frozenset[str], kind: str, dtype: torch.dtype
-) -> Buffer:
+def _fold(low: Lowering, stage: Buffer, body: IndexFn, reads: frozenset[str], kind: str, dtype: torch.dtype) -> Buffer:
     """Reduce over the last dimension of `stage`, the parts."""
     out = low.buffer(stage.shape[:-1], dtype)
     low.ops.append(Loop((out,), stage.shape, body, reads, rdims=(len(stage.shape) - 1,), kind=kind))

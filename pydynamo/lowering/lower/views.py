@@ -66,8 +66,7 @@ def expand(low: Lowering, node: Any, x: Any, *args: Any, **kw: Any) -> Any:
     off = len(shape) - len(x.shape)
     if isinstance(x, Buffer):
         stride = [0] * off + [
-            0 if n == 1 and shape[off + j] != 1 else s
-            for j, (n, s) in enumerate(zip(x.shape, x.stride, strict=True))
+            0 if n == 1 and shape[off + j] != 1 else s for j, (n, s) in enumerate(zip(x.shape, x.stride, strict=True))
         ]
         return x.view(shape, stride)
     return moved(x, shape, lambda idx: broadcast(idx, shape, x.shape))
@@ -79,9 +78,7 @@ def clamp_slice(start: int | None, n: int) -> int:
 
 
 @handles(aten.slice.Tensor)
-def slice_(
-    low: Lowering, node: Any, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1
-) -> Any:
+def slice_(low: Lowering, node: Any, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
     return sliced(x, dim % len(x.shape), clamp_slice(start, x.shape[dim]), node.meta["val"].shape[dim], step)
 
 
@@ -111,9 +108,7 @@ def selected(x: Any, dim: int, j: int) -> Any:
 @handles(aten.flip, prims.rev)
 def flip(low: Lowering, node: Any, x: Any, dims: Sequence[int]) -> Any:
     ds = {d % len(x.shape) for d in dims} if x.shape else set()
-    return moved(
-        x, x.shape, lambda idx: [e * -1 + (x.shape[i] - 1) if i in ds else e for i, e in enumerate(idx)]
-    )
+    return moved(x, x.shape, lambda idx: [e * -1 + (x.shape[i] - 1) if i in ds else e for i, e in enumerate(idx)])
 
 
 @handles(aten.split_with_sizes, aten.split.Tensor, aten.chunk)
@@ -188,9 +183,7 @@ def roll(low: Lowering, node: Any, x: Any, shifts: Any, dims: Any = ()) -> Any:
     return moved(
         x,
         x.shape,
-        lambda idx: [
-            (e + (-move[i] % x.shape[i])) % x.shape[i] if move.get(i) else e for i, e in enumerate(idx)
-        ],
+        lambda idx: [(e + (-move[i] % x.shape[i])) % x.shape[i] if move.get(i) else e for i, e in enumerate(idx)],
     )
 
 

@@ -106,9 +106,7 @@ def _tool(name: str) -> Path:
     return Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / name
 
 
-def kernels_of(
-    fn: Callable[..., Any], *args: torch.Tensor, options: Options | None = None
-) -> list[KernelSource]:
+def kernels_of(fn: Callable[..., Any], *args: torch.Tensor, options: Options | None = None) -> list[KernelSource]:
     """Kernel sources of a functional `fn`, without running it: only shapes and dtypes of `args` matter."""
     from pydynamo.lowering import pipeline
     from pydynamo.lowering import torch_private as private
@@ -185,9 +183,7 @@ def main(given: str, out: str) -> None:
         try:
             reports.append(inspect(src))
         except Exception as e:
-            reports.append(
-                Report(src.key, src.mode, 0, 0, 0, 0, 0, 0, 0, 0, 0, f"{type(e).__name__}: {e}"[:2000])
-            )
+            reports.append(Report(src.key, src.mode, 0, 0, 0, 0, 0, 0, 0, 0, 0, f"{type(e).__name__}: {e}"[:2000]))
     Path(out).write_text(json.dumps([dataclasses.asdict(r) for r in reports]))
 
 

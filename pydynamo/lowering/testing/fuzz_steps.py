@@ -95,9 +95,7 @@ BINARY: dict[str, Callable[..., Any]] = {
 def unary(m: Maker) -> None:
     name = m.rng.choice(list(UNARY))
     a = m.pick(
-        is_float
-        if name not in ("neg", "abs", "relu", "sign", "square")
-        else lambda t: t.dtype is not torch.bool
+        is_float if name not in ("neg", "abs", "relu", "sign", "square") else lambda t: t.dtype is not torch.bool
     )
     if a is not None:
         if name == "gelu" and not bool(torch.isfinite(m.pool[a]).all()):
@@ -176,9 +174,7 @@ def cast(m: Maker) -> None:
 
 @kind(7)
 def reduce(m: Maker) -> None:
-    name = m.rng.choice(
-        ["sum", "mean", "amax", "amin", "any", "all", "argmax", "argmin", "var", "logsumexp", "prod"]
-    )
+    name = m.rng.choice(["sum", "mean", "amax", "amin", "any", "all", "argmax", "argmin", "var", "logsumexp", "prod"])
     a = m.pick(
         lambda t: (
             ranked(t)

@@ -156,9 +156,7 @@ def make(seed: int) -> Graph:
     """The random graph of `seed`."""
     m = Maker(seed)
     rng = m.rng
-    base = rng.choice(
-        [torch.float32, torch.float32, torch.float64, torch.float64, torch.float16, torch.bfloat16]
-    )
+    base = rng.choice([torch.float32, torch.float32, torch.float64, torch.float64, torch.float16, torch.bfloat16])
     shape = m.shape()
     for i in range(rng.randint(1, 3)):
         s = shape if i == 0 or rng.random() < 0.6 else m.shape()
@@ -187,9 +185,9 @@ def make(seed: int) -> Graph:
 # ---------------------------------------------------------------------- running
 def trace(graph: Graph, inputs: Sequence[torch.Tensor]) -> torch.fx.GraphModule:
     """`graph` as functional core ATen with fake values."""
-    gm = private.make_fx(
-        graph, decomposition_table=decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True
-    )(*inputs)
+    gm = private.make_fx(graph, decomposition_table=decompositions(), tracing_mode="fake", _allow_non_fake_inputs=True)(
+        *inputs
+    )
     return clean(gm)
 
 
@@ -282,9 +280,7 @@ def _tips_over(graph: Graph) -> bool:
     g = torch.Generator().manual_seed(1)
     for _ in range(3):
         moved = [
-            t * (1 + 1e-14 * torch.randn(t.shape, generator=g, dtype=torch.float64))
-            if t.is_floating_point()
-            else t
+            t * (1 + 1e-14 * torch.randn(t.shape, generator=g, dtype=torch.float64)) if t.is_floating_point() else t
             for t in to_double(graph.inputs)
         ]
         if any(difference(a, b, None) for a, b in zip(base, graph(*moved), strict=True)):

@@ -211,29 +211,21 @@ def _patch_builder(interp: Any, tl: Any) -> None:
     def unary_op(self: Any, arg: Any, op: Any) -> Any:
         return wrap(op(numbers(arg)), arg) if arg.dtype.scalar == bf16 else original_unary(self, arg, op)
 
-    def create_dot(
-        self: Any, a: Any, b: Any, d: Any, input_precision: Any, max_num_imprecise_acc: Any
-    ) -> Any:
+    def create_dot(self: Any, a: Any, b: Any, d: Any, input_precision: Any, max_num_imprecise_acc: Any) -> Any:
         x, y = numbers(a), numbers(b)
         precision = str(input_precision).upper()
         if x.dtype == np.float16:  # tensor cores: exact products, f32 sums
             x, y = x.astype(np.float32), y.astype(np.float32)
         elif a.dtype.scalar == tl.float32 and "TF32" in precision and "X3" not in precision:
             x, y = (
-                ((np.ascontiguousarray(v).view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(
-                    np.float32
-                )
+                ((np.ascontiguousarray(v).view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
                 for v in (x, y)
             )
         return handle((np.matmul(x, y, dtype=np.float64) + d.data).astype(d.data.dtype), d.dtype.scalar)
 
     def create_assert(self: Any, condition: Any, message: str) -> None:
         if not np.all(condition.data if hasattr(condition, "data") else condition):
-            raise (
-                IndexError(str(message))
-                if "index out of range" in str(message)
-                else KernelFault(str(message))
-            )
+            raise (IndexError(str(message)) if "index out of range" in str(message) else KernelFault(str(message)))
 
     builder.cast_impl, builder.create_fp_to_fp = cast_impl, create_fp_to_fp
     builder.binary_op, builder.unary_op, builder.create_dot = binary_op, unary_op, create_dot
@@ -259,8 +251,7 @@ def _patch_memory(interp: Any, bf16: Any) -> None:
             bad = (i < 0) | (p + np.uint64(nbytes) > spans[np.maximum(i, 0), 1])
             if bad.any():
                 raise KernelFault(
-                    f"{what} out of bounds in program {interp.interpreter_builder.grid_idx}: "
-                    f"{int(bad.sum())} lanes"
+                    f"{what} out of bounds in program {interp.interpreter_builder.grid_idx}: {int(bad.sum())} lanes"
                 )
         return p
 
@@ -404,14 +395,10 @@ def _patch_libdevice(interp: Any, tl: Any) -> None:
             ]
             out = fn(*torch.broadcast_tensors(*values)).numpy()
             if out.dtype == np.bool_:
-                return tl.tensor(
-                    handle(out.astype(np.int32), tl.int32), tl.block_type(tl.int32, list(out.shape))
-                )
+                return tl.tensor(handle(out.astype(np.int32), tl.int32), tl.block_type(tl.int32, list(out.shape)))
             if like.handle.dtype.scalar == bf16:
                 out = f32_to_bf16(out)
-            return tl.tensor(
-                handle(out, like.handle.dtype.scalar), tl.block_type(like.dtype, list(out.shape))
-            )
+            return tl.tensor(handle(out, like.handle.dtype.scalar), tl.block_type(like.dtype, list(out.shape)))
 
         return call
 

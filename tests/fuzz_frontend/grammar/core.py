@@ -30,9 +30,7 @@ EXPRESSIONS: dict[str, list[str]] = {}
 
 def expressions(kind: str, text: str) -> None:
     """Adds expression templates, one a line, for a type."""
-    EXPRESSIONS.setdefault(kind, []).extend(
-        line.strip() for line in text.strip().splitlines() if line.strip()
-    )
+    EXPRESSIONS.setdefault(kind, []).extend(line.strip() for line in text.strip().splitlines() if line.strip())
 
 
 @dataclass
@@ -170,11 +168,7 @@ class Generator:
                 inner = Scope(_pairs(match.group(2)))
             text = self.expr(inner, match.group(1))
             before, after = template[: match.start()][-1:], template[match.end() :][:1]
-            if (
-                _CLOSED.fullmatch(text)
-                or (before in "([{,=" and after in ")]},")
-                or (not before and not after)
-            ):
+            if _CLOSED.fullmatch(text) or (before in "([{,=" and after in ")]},") or (not before and not after):
                 return text
             if (before in "([{" or template[: match.start()].endswith((", ", "= "))) and after in ")]},":
                 return text

@@ -506,9 +506,7 @@ $r = functools.reduce(lambda a, b: ($log.append(a), a + b)[1], <li>, <i>)
 """,
     outs="r:i log:li",
 )
-idiom(
-    "cmp_to_key", "$r = sorted(<li>, key=functools.cmp_to_key(lambda a, b: b - a))", outs="r:li", weight=0.6
-)
+idiom("cmp_to_key", "$r = sorted(<li>, key=functools.cmp_to_key(lambda a, b: b - a))", outs="r:li", weight=0.6)
 idiom(
     "sort key with side effects",
     """

@@ -124,9 +124,7 @@ class _Signature:
         rng = self.g.rng
         count = rng.choice([1, 2, 2, 3, 3, 4])
         size = rng.choice(list(_TENSORS))
-        self.sizes = (
-            [size] * count if rng.random() < 0.55 else [rng.choice(list(_TENSORS)) for _ in range(count)]
-        )
+        self.sizes = [size] * count if rng.random() < 0.55 else [rng.choice(list(_TENSORS)) for _ in range(count)]
         shared: list[str] = []
         columns: list[list[str]] = []
         for _name, kind in self.parameters:
@@ -144,9 +142,7 @@ class _Signature:
         rng = self.g.rng
         if kind == "t":
             return self._tensors(count, shared)
-        mode = rng.choices(
-            ["same", "vary", "retype", "shared"], [3, 5, 0.5, 1.5 if kind not in "ifbs" else 0]
-        )[0]
+        mode = rng.choices(["same", "vary", "retype", "shared"], [3, 5, 0.5, 1.5 if kind not in "ifbs" else 0])[0]
         if mode == "vary":
             return [rng.choice(_VALUES[kind]) for _ in range(count)]
         if mode == "retype":
@@ -185,9 +181,7 @@ class _Signature:
             ] * count
         if mode == "dtype":
             return [
-                rng.choice(
-                    ["torch.arange(3)", "torch.ones(2, dtype=torch.float64)", "torch.tensor([True, False])"]
-                )
+                rng.choice(["torch.arange(3)", "torch.ones(2, dtype=torch.float64)", "torch.tensor([True, False])"])
             ] * count
         return [made[0]] * count if self.sizes == [self.sizes[0]] * count and rng.random() < 0.6 else made
 
@@ -291,8 +285,7 @@ def _module(g: Generator) -> str:
         ])()  # fmt: skip
     shown = [n for n in s.names if not n.startswith("self")]
     lines.append(
-        f"return self.lin({g.expr(s, 't')} * torch.ones(2)), "
-        + ", ".join(rng.sample(shown, min(3, len(shown))))
+        f"return self.lin({g.expr(s, 't')} * torch.ones(2)), " + ", ".join(rng.sample(shown, min(3, len(shown))))
     )
     lines = [line for line in lines if not line.startswith("del self")]
     text = "\n".join([
@@ -348,9 +341,7 @@ def _helpers(g: Generator) -> str:
             lines.append(f"a = {rng.choice(names)}(a, c, zs)")
         out = rng.choice(["a", g.expr(inner, "t"), g.expr(inner, "t")])
         head = (
-            f"def helper{k}(a, c{rng.choice(['', '=2'])}, zs=())"
-            if rng.random() < 0.3
-            else f"def helper{k}(a, c, zs)"
+            f"def helper{k}(a, c{rng.choice(['', '=2'])}, zs=())" if rng.random() < 0.3 else f"def helper{k}(a, c, zs)"
         )
         g.defs.append("\n".join([head + ":", *indent([*lines, f"return {out}"])]))
         names.append(f"helper{k}")
@@ -393,9 +384,7 @@ def _wrapped(g: Generator) -> str:
         lambda: (
             "def outer(*a, **k):\n    with torch.no_grad():\n        return f(*a, **k)\ndef make():\n    return outer"
         ),
-        lambda: (
-            "def outer(*a, **k):\n    return [f(*a, **k) for _ in range(2)]\ndef make():\n    return outer"
-        ),
+        lambda: "def outer(*a, **k):\n    return [f(*a, **k) for _ in range(2)]\ndef make():\n    return outer",
     ]
     body = _body(g, sig.scope, rng.choice([1, 2, 3]))
     f = "\n".join([f"def f({sig.text()}):", *indent(body)])

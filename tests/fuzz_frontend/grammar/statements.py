@@ -98,9 +98,9 @@ def mutate(g: Generator, s: Scope) -> list[str]:
             continue
         template = template.removeprefix("! ")
         names = s.of(kind)
-        if (
-            "|=" in template or "+=" in template or "*=" in template or "-=" in template
-        ) and "[" not in template.split("=")[0]:
+        if ("|=" in template or "+=" in template or "*=" in template or "-=" in template) and "[" not in template.split(
+            "="
+        )[0]:
             names = _writable(g, s, kind)
         if names:
             return [g.fill(template.replace("{v}", g.rng.choice(names)), s)]
@@ -336,9 +336,7 @@ def local_function(g: Generator, s: Scope) -> list[str]:
         head.append(f"{stolen} = {g.expr(s, s.names[stolen])}")
     body = g.block(inner)
     out = g.rng.choice(["t", "i", "li", "o"])
-    default = g.rng.choice(
-        ["", f"={g.expr(s, kind)}", f", *rest, extra={g.expr(s, 'i')}", "", f", k={g.expr(s, 'i')}"]
-    )
+    default = g.rng.choice(["", f"={g.expr(s, kind)}", f", *rest, extra={g.expr(s, 'i')}", "", f", k={g.expr(s, 'i')}"])
     lines = [f"def {name}({parameter}{default}):", *indent([*head, *body, f"return {g.expr(inner, out)}"])]
     result = g.fresh("r")
     lines += [f"{result} = {name}({g.expr(s, kind)})"]
