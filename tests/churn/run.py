@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE))
 
 import suites  # noqa: E402
 
-TIME_LIMIT = 900  # seconds for one module in one process
+TIME_LIMIT = 1800  # seconds for one module in one process
 
 
 def run_module(module: str, mode: str, seed: int) -> dict[str, Any]:
