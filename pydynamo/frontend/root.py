@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
+from pydynamo.frontend.breaks import compile_break
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
 from pydynamo.frontend.fake_mode import TranslationMode
-from pydynamo.frontend.finish import compile_break, compile_return
+from pydynamo.frontend.finish import compile_return
 from pydynamo.frontend.output_graph import Backend, OutputGraph
 from pydynamo.frontend.reasons import REASONS
 from pydynamo.frontend.side_effects import Ledger

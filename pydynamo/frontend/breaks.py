@@ -1,0 +1,261 @@
+"""The end of a translation at a graph break.
+
+Graph call, values into temps, side effects, the breaking instruction itself, hand-over to the function that continues.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend import asm, replay
+from pydynamo.frontend.break_steps import STEPPABLE, TRUTH_JUMPS, arity, kw_names_before, loads_for_call
+from pydynamo.frontend.codegen import OUTPUTS, PyCodegen
+from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
+from pydynamo.frontend.finish import with_draft
+from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_cells, live_locals, make_resume_code
+from pydynamo.frontend.resume_slots import around_load, used_as
+from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.root import RootTranslator
+
+_FRAME_READERS = (locals, vars, dir, eval, exec)
+
+
+def compile_break(root: RootTranslator, reason: Unsupported) -> None:
+    """The frame breaks before its current instruction; without a way to go on the frame is skipped."""
+    try:
+        for generator in root.generators:
+            if generator.is_suspended_in_try():
+                unsupported("generator", f"{generator.name} is alive at the break")
+        _compile_break(root)
+    except Unsupported as second:
+        raise SkipFrame(second) from None
+
+
+def _compile_break(root: RootTranslator) -> None:
+    inst = root.current
+    index = root.ip
+    for name in live_cells(root.code, index):
+        if root.cells[name].contents is None:
+            # In the code that continues it is a free variable, and reading it would raise another exception.
+            unsupported("reconstruction-failure", f"variable {name!r} may be read before it is bound")
+    in_loop = _in_loop(root, index)
+    plain = inst.exn_tab_entry is None and not in_loop and not root.handled
+    empty = root.graph.is_empty() and root.effects.is_empty()
+    if _looks_at_frame(root, inst):
+        unsupported("inspection", "the frame itself is looked at")
+    if inst.opname == "GET_ITER" and _is_handed_over(root.stack[-1]):
+        # Stepping over it would hand the same iterator to a function that begins in the same way.
+        unsupported("unsupported-iteration", "an iterator that was alive at the break before")
+    if inst.opname in TRUTH_JUMPS and plain:
+        _break_at_branch(root, index)
+    elif inst.opname in STEPPABLE and plain:
+        _break_over(root, index)
+    elif empty and root.steps == 0:
+        unsupported("reconstruction-failure", "nothing was captured")
+    else:
+        _continue_eagerly(root, index)
+
+
+def _looks_at_frame(root: RootTranslator, inst: Any) -> bool:
+    """True if the instruction calls a builtin that reads the names of the frame it is called from."""
+    from pydynamo.frontend.variables.builtin import BuiltinVariable
+
+    if inst.opname not in ("CALL", "CALL_KW", "CALL_FUNCTION_EX"):
+        return False
+    operands = root.stack[-(inst.arg or 0) - 3 :]
+    called = [v.fn if isinstance(v, BuiltinVariable) else getattr(v, "value", None) for v in operands]
+    return any(fn is reader for fn in called for reader in _FRAME_READERS)
+
+
+def _is_handed_over(value: VariableTracker) -> bool:
+    """True for a stack slot that a continuing function got as a parameter."""
+    source = value.source
+    return source is not None and source.kind == "local" and source.key.startswith("___stack")
+
+
+def _in_loop(root: RootTranslator, index: int) -> bool:
+    """True if a backward jump goes around the instruction."""
+    for later in range(index, len(root.instructions)):
+        target = root.instructions[later].target
+        if target is not None and root.index_of[target] <= index:
+            return True
+    return False
+
+
+def _live(root: RootTranslator, index: int) -> list[str]:
+    alive = live_locals(root.code, index)
+    return [name for name in root.locals if name in alive and not name.startswith("___stack")]
+
+
+def _slots(root: RootTranslator, stack: list[VariableTracker]) -> tuple[str, ...]:
+    """What each slot is. The copy of a handled exception's slot that POP_EXCEPT took leaves a plain value behind."""
+    handled = len(root.handled)
+    slots: list[str] = []
+    for value in stack:
+        if isinstance(value, NullVariable):
+            slots.append(NULL)
+        elif isinstance(value, ExcInfoVariable) and slots.count(EXC_INFO) < handled:
+            slots.append(EXC_INFO)
+        else:
+            slots.append(VALUE)
+    return tuple(slots)
+
+
+def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
+    for value in values:
+        cg.keep(value.handled if isinstance(value, ExcInfoVariable) else value)
+    replay.prepare(cg)
+    cg.fill()
+    replay.apply(cg)
+    if cg.plan.outputs:
+        cg.emit(asm.instruction("DELETE_FAST", argval=OUTPUTS))
+
+
+def _hand_over(
+    cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Callable[[], None]], names: list[str]
+) -> None:
+    """Call the continuing function with the stack and the live locals, and return what it returns."""
+    frees = (*root.code.co_cellvars, *root.code.co_freevars)
+
+    def closure() -> None:
+        for name in frees:
+            cg.load_cell(name)
+        cg.emit(asm.instruction("BUILD_TUPLE", arg=len(frees)))
+
+    loads: list[Callable[[], None]] = [lambda n=name: cg(root.locals[n]) for name in names]  # type: ignore[misc]
+    cg.call(lambda: cg.load_object(target), [closure, *stack, *loads])
+    cg.emit(asm.instruction("RETURN_VALUE"))
+
+
+def _break_over(root: RootTranslator, index: int) -> None:
+    """Run the instruction itself, then continue behind it in a compiled function."""
+    inst = root.instructions[index]
+    kw_names = kw_names_before(root, index) if inst.opname == "CALL" else []
+    pops, pushes = arity(root, inst)
+    operands = root.stack[len(root.stack) - pops :]
+    below = root.stack[: len(root.stack) - pops]
+    names = _live(root, index + 1)
+    pushed: tuple[str, ...] = (VALUE,) * pushes
+    run = asm.copy_of(inst)
+    if loads_for_call(inst):
+        # The plain load will do: the NULL beside it says that it is no method.
+        if inst.opname == "LOAD_METHOD":
+            run = asm.load_attr(inst.argval)
+        else:
+            run.arg = (inst.arg or 0) & ~1
+        pushes = 1
+        pushed = (VALUE, NULL) if asm.NULL_AFTER_CALLABLE else (NULL, VALUE)
+    slots = _slots(root, below) + pushed
+    results: list[str] = []
+    target = resume_function(root, index + 1, slots, tuple(names))
+
+    from pydynamo.frontend import callees
+
+    use = used_as(inst, len(root.stack))
+    callee = _compilable_callee(inst, operands, callees.KINDS)
+    picker = callees.picker_for(root.options)
+
+    def emit(cg: PyCodegen) -> None:
+        _keep_all(cg, [*operands, *below, *(root.locals[n] for n in names)])
+        for place, operand in enumerate(operands, len(below)):
+            if operand is callee:
+                cg.call(lambda: cg.load_object(picker), [lambda: cg(callee)])
+                continue
+            if inst.opname == "CALL_KW" and place == len(root.stack) - 1:
+                cg.load_const(operand.realize().as_constant())
+                continue
+            container = use is not None and use[1] == place and not isinstance(operand, NullVariable)
+            head, tail = around_load(use[0] if use is not None and container else None)
+            cg.emit_all(head)
+            cg(operand)
+            cg.emit_all(tail)
+        cg.emit_all([asm.copy_of(extra) for extra in kw_names])
+        if inst.opname == "CALL" and asm.V311:
+            cg.emit(asm.instruction("PRECALL", arg=inst.arg))
+        cg.emit(asm.copy_of(run))
+        results[:] = [cg.new_local("result") for _ in range(pushes)]
+        for name in reversed(results):
+            cg.emit(asm.instruction("STORE_FAST", argval=name))
+        stack: list[Callable[[], None]] = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
+        stack += [lambda n=name: cg.load_fast(n) for name in results]  # type: ignore[misc]
+        _hand_over(cg, root, target, stack, names)
+
+    with_draft(root, emit)
+
+
+def _compilable_callee(
+    inst: Any, operands: list[VariableTracker], kinds: tuple[type[VariableTracker], ...]
+) -> VariableTracker | None:
+    """The operand that is called, if it may have a compiled form and stands there once."""
+    if not inst.opname.startswith("CALL"):
+        return None
+    found = [v for v in operands[:2] if not isinstance(v, NullVariable)]
+    if not found or not isinstance(found[0].realize(), kinds):
+        return None
+    return found[0] if operands.count(found[0]) == 1 else None
+
+
+def _slot_load(cg: PyCodegen, value: VariableTracker) -> Callable[[], None]:
+    real = value.handled if isinstance(value, ExcInfoVariable) else value
+    return lambda: cg(real)
+
+
+def _break_at_branch(root: RootTranslator, index: int) -> None:
+    """Take the truth of the condition, then continue at the jump itself, where it is a known bool."""
+    condition = root.stack[-1]
+    below = root.stack[:-1]
+    names = _live(root, index)
+    target = resume_function(root, index, (*_slots(root, below), VALUE), tuple(names))
+
+    def emit(cg: PyCodegen) -> None:
+        _keep_all(cg, [condition, *below, *(root.locals[n] for n in names)])
+        cg.call(lambda: cg.load_object(bool), [lambda: cg(condition)])
+        result = cg.new_local("result")
+        cg.emit(asm.instruction("STORE_FAST", argval=result))
+        stack = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
+        _hand_over(cg, root, target, [*stack, lambda: cg.load_fast(result)], names)
+
+    with_draft(root, emit)
+
+
+def _continue_eagerly(root: RootTranslator, index: int) -> None:
+    """Run the rest of the frame as it is, from the instruction on."""
+    while index > 0 and root.instructions[index - 1].opname in ("KW_NAMES", "PRECALL"):
+        index -= 1
+    names = _live(root, index)
+    slots = _slots(root, root.stack)
+    target = EagerContinuation(root.code, root.scope, make_resume_code(root.code, index, slots, tuple(names)))
+
+    def emit(cg: PyCodegen) -> None:
+        _keep_all(cg, [*root.stack, *(root.locals[n] for n in names)])
+        stack = [_slot_load(cg, v) for v in root.stack if not isinstance(v, NullVariable)]
+        _hand_over(cg, root, target, stack, names)
+
+    with_draft(root, emit)
+
+
+class EagerContinuation:
+    """The rest of a frame, run by CPython as it is."""
+
+    def __init__(self, origin: types.CodeType, scope: dict[str, Any], code: types.CodeType) -> None:
+        self.origin = origin
+        self.scope = scope
+        self.code = code
+        self.__name__ = f"__rest_of_{origin.co_name}"
+
+    def __call__(self, cells: tuple[types.CellType, ...], *args: Any) -> Any:
+        return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)(*args)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+def resume_function(root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]) -> Any:
+    """The compiled function that continues at ``index``; one for each place and shape of the stack."""
+    from pydynamo.frontend.wrapper import ResumeFunction
+
+    return ResumeFunction.for_place(root, index, slots, names)
