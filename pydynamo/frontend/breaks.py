@@ -42,8 +42,7 @@ def _compile_break(root: RootTranslator) -> None:
         if root.cells[name].contents is None:
             # In the code that continues it is a free variable, and reading it would raise another exception.
             unsupported("reconstruction-failure", f"variable {name!r} may be read before it is bound")
-    in_loop = _in_loop(root, index)
-    plain = inst.exn_tab_entry is None and not in_loop and not root.handled
+    plain = not _in_loop(root, index) and not root.handled
     empty = root.graph.is_empty() and root.effects.is_empty()
     if _looks_at_frame(root, inst):
         unsupported("inspection", "the frame itself is looked at")
@@ -131,6 +130,49 @@ def _hand_over(
     cg.emit(asm.instruction("RETURN_VALUE"))
 
 
+class _Handler:
+    """Where an exception of the breaking instruction goes on: the user's handler, run as it is.
+
+    The frame's own exception table says so; the stack and the locals that the handler expects are kept beside those of
+    the way straight on.
+    """
+
+    def __init__(self, root: RootTranslator, inst: Any) -> None:
+        self.root = root
+        self.entry = inst.exn_tab_entry
+        self.stack = root.stack[: self.entry.depth]
+        index = root.index_of[self.entry.target]
+        self.names = _live(root, index)
+        slots = (*_slots(root, self.stack), *(VALUE,) * (1 + self.entry.lasti))
+        code = make_resume_code(root.code, index, slots, tuple(self.names))
+        self.target = EagerContinuation(root.code, root.scope, code)
+
+    def values(self) -> list[VariableTracker]:
+        """What has to be kept until the instruction has run."""
+        return [*self.stack, *(self.root.locals[name] for name in self.names)]
+
+    def cover(self, cg: PyCodegen, start: int) -> Callable[[], None]:
+        """The instructions from ``start`` on are guarded; the result emits the handler, behind all others."""
+        guarded = cg.instructions[start:]
+        raised = cg.new_local("raised")
+        first = asm.instruction("STORE_FAST", argval=raised)
+        for inst in guarded:
+            inst.exn_tab_entry = asm.InstructionExnTabEntry(guarded[0], guarded[-1], first, 0, False)
+
+        def emit() -> None:
+            cg.emit(first)
+            stack = [_slot_load(cg, v) for v in self.stack if not isinstance(v, NullVariable)]
+            if self.entry.lasti:
+                stack.append(lambda: cg.load_const(0))  # only where the handler's RERAISE would point
+            _hand_over(cg, self.root, self.target, [*stack, lambda: cg.load_fast(raised)], self.names)
+
+        return emit
+
+
+def _handler(root: RootTranslator, inst: Any) -> _Handler | None:
+    return _Handler(root, inst) if inst.exn_tab_entry is not None else None
+
+
 def _break_over(root: RootTranslator, index: int) -> None:
     """Run the instruction itself, then continue behind it in a compiled function."""
     inst = root.instructions[index]
@@ -150,8 +192,8 @@ def _break_over(root: RootTranslator, index: int) -> None:
         pushes = 1
         pushed = (VALUE, NULL) if asm.NULL_AFTER_CALLABLE else (NULL, VALUE)
     slots = _slots(root, below) + pushed
-    results: list[str] = []
     target = resume_function(root, index + 1, slots, tuple(names))
+    handler = _handler(root, inst)
 
     from pydynamo.frontend import callees
 
@@ -160,7 +202,8 @@ def _break_over(root: RootTranslator, index: int) -> None:
     picker = callees.picker_for(root.options)
 
     def emit(cg: PyCodegen) -> None:
-        _keep_all(cg, [*operands, *below, *(root.locals[n] for n in names)])
+        extra = handler.values() if handler is not None else []
+        _keep_all(cg, [*operands, *below, *(root.locals[n] for n in names), *extra])
         for place, operand in enumerate(operands, len(below)):
             if operand is callee:
                 cg.call(lambda: cg.load_object(picker), [lambda: cg(callee)])
@@ -173,16 +216,20 @@ def _break_over(root: RootTranslator, index: int) -> None:
             cg.emit_all(head)
             cg(operand)
             cg.emit_all(tail)
+        start = len(cg.instructions)
         cg.emit_all([asm.copy_of(extra) for extra in kw_names])
         if inst.opname == "CALL" and asm.V311:
             cg.emit(asm.instruction("PRECALL", arg=inst.arg))
         cg.emit(asm.copy_of(run))
-        results[:] = [cg.new_local("result") for _ in range(pushes)]
+        emit_handler = handler.cover(cg, start) if handler is not None else None
+        results = [cg.new_local("result") for _ in range(pushes)]
         for name in reversed(results):
             cg.emit(asm.instruction("STORE_FAST", argval=name))
         stack: list[Callable[[], None]] = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
         stack += [lambda n=name: cg.load_fast(n) for name in results]  # type: ignore[misc]
         _hand_over(cg, root, target, stack, names)
+        if emit_handler is not None:
+            emit_handler()
 
     with_draft(root, emit)
 
@@ -210,14 +257,20 @@ def _break_at_branch(root: RootTranslator, index: int) -> None:
     below = root.stack[:-1]
     names = _live(root, index)
     target = resume_function(root, index, (*_slots(root, below), VALUE), tuple(names))
+    handler = _handler(root, root.instructions[index])
 
     def emit(cg: PyCodegen) -> None:
-        _keep_all(cg, [condition, *below, *(root.locals[n] for n in names)])
+        extra = handler.values() if handler is not None else []
+        _keep_all(cg, [condition, *below, *(root.locals[n] for n in names), *extra])
+        start = len(cg.instructions)
         cg.call(lambda: cg.load_object(bool), [lambda: cg(condition)])
+        emit_handler = handler.cover(cg, start) if handler is not None else None
         result = cg.new_local("result")
         cg.emit(asm.instruction("STORE_FAST", argval=result))
         stack = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
         _hand_over(cg, root, target, [*stack, lambda: cg.load_fast(result)], names)
+        if emit_handler is not None:
+            emit_handler()
 
     with_draft(root, emit)
 

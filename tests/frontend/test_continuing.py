@@ -100,3 +100,24 @@ def test_keyword_names_belong_to_the_call_that_they_stand_before() -> None:
 
     x = torch.ones(2)
     assert repr(pydynamo.compile(fn, backend="eager", fullgraph=False)(x)) == repr(fn(x))
+
+
+def test_what_follows_a_break_in_a_block_is_captured() -> None:
+    graphs: list[Any] = []
+
+    def backend(gm: Any, inputs: Any) -> Any:
+        graphs.append([node.target for node in gm.graph.nodes if node.op.startswith("call_")])
+        return gm.forward
+
+    def fn(x: torch.Tensor) -> torch.Tensor:
+        try:
+            y = x + 1
+            pydynamo.graph_break()
+            y = y.sin() * 2
+        finally:
+            x = x - 3
+        return y * x
+
+    x = torch.rand(3)
+    assert torch.equal(pydynamo.compile(fn, backend=backend)(x), fn(x))
+    assert [len(graph) for graph in graphs] == [1, 4]
