@@ -47,8 +47,8 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
 
         raise PydynamoError(f"the backend gave {compiled!r}, which is not callable")
     events.graph_compiled(name, module)
-    if root.autocasts:
-        from pydynamo.frontend.variables.contexts import restoring_autocast
+    if root.closed_modes:
+        from pydynamo.frontend.variables.contexts import restoring_modes
 
-        return restoring_autocast(compiled)
+        return restoring_modes(compiled)
     return compiled

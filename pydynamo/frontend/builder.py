@@ -6,6 +6,7 @@ import collections
 import enum
 import functools
 import types
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,12 @@ from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
-from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable, settings_of
+from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable, InferenceModeVariable, settings_of
 from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, SetVariable
 from pydynamo.frontend.variables.exceptions import InputExceptionVariable
 from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
-from pydynamo.frontend.variables.objects import ObjectVariable, OpaqueVariable, is_plain_class
+from pydynamo.frontend.variables.objects import ObjectVariable, OpaqueVariable, WeakReferenceVariable, is_plain_class
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable, is_namedtuple
 from pydynamo.frontend.variables.tensor import TensorVariable
 from pydynamo.frontend.variables.torch_ops import OpVariable, TorchFunctionVariable, is_torch_function
@@ -274,6 +275,21 @@ def _autocast(tx: Translator, value: Any, source: Source) -> VariableTracker:
     return AutocastVariable(settings_of(value), source)
 
 
+def _inference_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    guards = tx.output.guards
+    guards.add("TYPE_MATCH", source, type(value))
+    guards.add("EQUALS_MATCH", sources.attr(source, "mode"), value.mode)
+    if "_inference_mode_context" in value.__dict__:
+        unsupported("unsupported-context", "an inference_mode that was entered before")
+    guards.add("DICT_HAS", source, ("_inference_mode_context", False))
+    return InferenceModeVariable((value.mode,), source)
+
+
+def _weak_reference(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    tx.output.guards.add("TYPE_MATCH", source, weakref.ref)
+    return WeakReferenceVariable(value, source)
+
+
 _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     list: _sequence,
     tuple: _sequence,
@@ -290,4 +306,6 @@ _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     torch.enable_grad: _grad_mode,
     torch.set_grad_enabled: _grad_mode,
     torch.autocast: _autocast,
+    torch.inference_mode: _inference_mode,
+    weakref.ref: _weak_reference,
 }

@@ -14,7 +14,7 @@ from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
 from pydynamo.frontend.fake_mode import trim_cache
 from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
-from pydynamo.frontend.variables.contexts import leave_autocasts
+from pydynamo.frontend.variables.contexts import leave_modes
 
 #: compilation is serial in a process: torch's fake tensors and shape environments are not made for threads
 LOCK = threading.RLock()
@@ -61,7 +61,7 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
                 return Compiled(None, None, skip.reason)
             finally:
                 torch._C._set_grad_enabled(grad)
-                leave_autocasts(root.open_autocasts)
+                leave_modes(root.open_modes)
             root.finish_guards()
             if speculation.reason is not None:
                 events.emit("graph_breaks", reason=speculation.reason, code=frame.code)

@@ -213,6 +213,10 @@ def _expression(w: _Writer, source: Source | None, shape: Any) -> None:
     w.builder.custom(function, [w.node(at) for at in shape.sources.values()], shape.condition)
 
 
+def _refers(reference: Any, target: Any) -> bool:
+    return reference() is target
+
+
 #: kind of guard -> adds its condition
 _CHECKS: dict[str, Callable[[_Writer, Source | None, Any], None]] = {
     "TYPE_MATCH": _type_is,
@@ -229,6 +233,7 @@ _CHECKS: dict[str, Callable[[_Writer, Source | None, Any], None]] = {
     "KWDEFAULTS": _kwdefaults,
     "TENSOR_MATCH": _tensor,
     "IS": lambda w, s, p: w.builder.same_object(w.node(s), w.node(p)),
+    "REFERS": lambda w, s, p: w.builder.custom(_refers, [w.node(s), w.node(p)], f"{s.name if s else ''}() is {p.name}"),
     "IS_NOT": lambda w, s, p: w.builder.all_different([w.node(s), w.node(p)]),
     "UNIQUE": lambda w, s, p: w.builder.all_different([w.node(at) for at in p]),
     "GLOBAL_STATE": _global_state,

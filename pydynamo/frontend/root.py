@@ -89,9 +89,9 @@ class RootTranslator(Translator):
         self.handled: list[VariableTracker] = []
         self.generators: list[GeneratorVariable] = []
         self.grad_switches = 0
-        #: autocast modes that are open, each with the step of this frame that entered it; how many were left again
-        self.open_autocasts: list[tuple[int, Any]] = []
-        self.autocasts = 0
+        #: modes entered and left in pairs that are open, each with the step of this frame that entered it; how many were left again
+        self.open_modes: list[tuple[int, Any]] = []
+        self.closed_modes = 0
         self.steps = 0
         self.step_started = 0
         self.new_code: types.CodeType | None = None
@@ -149,8 +149,8 @@ class RootTranslator(Translator):
         self._locate(reason)
         if self.options.fullgraph:
             raise reason
-        if self.open_autocasts:
-            step = min(step, self.open_autocasts[0][0])
+        if self.open_modes:
+            step = min(step, self.open_modes[0][0])
         raise RestartTranslation("break", (step, reason))
 
     def _locate(self, reason: Unsupported) -> None:
@@ -161,8 +161,8 @@ class RootTranslator(Translator):
 
     def return_value(self, value: VariableTracker) -> None:
         """The root returns."""
-        if self.open_autocasts:
-            unsupported("unsupported-context", "autocast is not left")
+        if self.open_modes:
+            unsupported("unsupported-context", "a mode is not left")
         for generator in self.generators:
             if generator.is_suspended_in_try():
                 unsupported("generator", f"{generator.name} is dropped inside a try or with block")

@@ -163,12 +163,12 @@ class Translator:
 
     def _harmless_context(self, depth: int) -> bool:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
-        from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable
+        from pydynamo.frontend.variables.contexts import ModeVariable
 
         if len(self.stack) < depth or depth < 1:
             return False
         leave = self.stack[depth - 1] if not asm.V314 else self.stack[depth - 2]
-        return isinstance(leave, MethodOfBuiltin) and isinstance(leave.owner, GradModeVariable | AutocastVariable)
+        return isinstance(leave, MethodOfBuiltin) and isinstance(leave.owner, ModeVariable)
 
     def user_stack(self) -> tuple[tuple[types.CodeType, int], ...]:
         """Where the program is, outermost frame first, as (code, instruction offset)."""

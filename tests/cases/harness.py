@@ -152,3 +152,15 @@ def program(make: Callable[[], Made]) -> Callable[[str], None]:
 
     test.__name__, test.__doc__, test.__module__ = make.__name__, make.__doc__, make.__module__
     return test
+
+
+def whole(make: Callable[[], Made]) -> Callable[[str], None]:
+    """Makes a test of a program that is captured whole: one graph a call, no break, the same as eager."""
+
+    @pytest.mark.parametrize("form", ["closure", "globals"])
+    def test(form: str) -> None:
+        check(make, form, fullgraph=True)
+
+    test.__name__, test.__doc__, test.__module__ = make.__name__, make.__doc__, make.__module__
+    test.make = make  # type: ignore[attr-defined]
+    return test

@@ -7,6 +7,7 @@ import enum
 import functools
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -442,10 +443,20 @@ def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return SliceVariable(list(parts))
 
 
+_KEYWORDS: dict[type, set[str]] = {
+    zip: {"strict"},
+    map: {"strict"} if sys.version_info >= (3, 14) else set(),
+    filter: set(),
+    enumerate: {"iterable", "start"},
+}
+
+
 def _combined(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        strict = tx.truth(kwargs["strict"]) if "strict" in kwargs else False
+        if not set(kwargs) <= _KEYWORDS[cls]:
+            unsupported("unsupported-builtin", f"{cls.__name__}() with these arguments")
         if cls is zip:
-            strict = bool(kwargs["strict"].realize().as_constant()) if "strict" in kwargs else False
             return CombinedIterator(zip, [a.realize().get_iter(tx) for a in args], strict=strict)
         if cls is enumerate:
             start = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
@@ -454,7 +465,7 @@ def _combined(cls: type) -> Handler:
         function: VariableTracker | None = args[0].realize()
         if cls is filter and isinstance(function, ConstantVariable) and function.value is None:
             function = None
-        return CombinedIterator(cls, [a.realize().get_iter(tx) for a in args[1:]], function)
+        return CombinedIterator(cls, [a.realize().get_iter(tx) for a in args[1:]], function, strict=strict)
 
     return make
 

@@ -31,7 +31,9 @@ LITERAL_TYPES: frozenset[type] = frozenset(
         range,
     }
 )
-TORCH_TYPES: frozenset[type] = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme})
+TORCH_TYPES: frozenset[type] = frozenset(
+    {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme, torch.finfo, torch.iinfo}
+)
 CONSTANT_TYPES = LITERAL_TYPES | TORCH_TYPES | {types.CodeType}
 _SINGLETONS = (
     type(None),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import threading
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant
@@ -26,10 +28,83 @@ def set_grad_mode(tx: Translator, enabled: bool) -> None:
         tx.root.grad_switches += 1
 
 
-class GradModeVariable(VariableTracker):
-    """no_grad, enable_grad and set_grad_enabled. ``before`` is the mode to go back to, once entered."""
+class ModeVariable(VariableTracker):
+    """What the context managers of torch that switch a mode share: they enter, leave, decorate and are cloned."""
 
     mutable = True
+    cls: Any
+
+    def python_type(self) -> type:
+        kind: type = self.cls
+        return kind
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def enter(self, tx: Translator) -> VariableTracker:
+        """``__enter__``"""
+        raise NotImplementedError
+
+    def exit(self, tx: Translator) -> VariableTracker:
+        """``__exit__``; never swallows the exception."""
+        raise NotImplementedError
+
+    def fresh(self) -> ModeVariable:
+        """Another one with the same settings, not entered yet."""
+        raise NotImplementedError
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if len(args) == 1 and not kwargs:
+            return ModeFunction(self, args[0])
+        return super().call_function(tx, args, kwargs)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "__enter__" and not args:
+            return self.enter(tx)
+        if name == "__exit__":
+            return self.exit(tx)
+        if name == "clone" and not args and self.cls in (torch.no_grad, torch.enable_grad, torch.inference_mode):
+            return self.fresh()
+        if name == "__call__":
+            return self.call_function(tx, args, kwargs)
+        unsupported("unsupported-context", f"{self.cls.__name__}.{name}")
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+        from pydynamo.frontend.variables.classes import ClassVariable
+
+        if name in ("__enter__", "__exit__", "__call__", "clone"):
+            return MethodOfBuiltin(self, name)
+        if name == "__class__":
+            return ClassVariable(self.cls, None)
+        return super().getattr(tx, name)
+
+
+class ModeFunction(VariableTracker):
+    """A function decorated with a mode inside the trace."""
+
+    def __init__(self, mode: ModeVariable, function: VariableTracker) -> None:
+        self.mode = mode
+        self.function = function
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        function = self.function.realize()
+        code = getattr(function, "code", None)
+        if code is None or code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            unsupported("unsupported-context", f"{self.mode.cls.__name__} as a decorator of {function.describe()}")
+        mode = self.mode.fresh()
+        mode.enter(tx)
+        try:
+            result = function.call_function(tx, args, kwargs)
+        except ObservedException:
+            mode.exit(tx)
+            raise
+        mode.exit(tx)
+        return result
+
+
+class GradModeVariable(ModeVariable):
+    """no_grad, enable_grad and set_grad_enabled. ``before`` is the mode to go back to, once entered."""
 
     def __init__(self, cls: type, enabled: bool, before: bool | None = None, source: Source | None = None) -> None:
         self.cls = cls
@@ -37,47 +112,26 @@ class GradModeVariable(VariableTracker):
         self.before = before
         self.source = source
 
-    def python_type(self) -> type:
-        return self.cls
-
-    def truth(self, tx: Translator) -> bool:
-        return True
-
-    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if len(args) == 1 and not kwargs:
-            return GradModeFunction(self, args[0])
-        return super().call_function(tx, args, kwargs)
-
-    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if name == "__enter__":
-            return self.enter(tx)
-        if name == "__exit__":
-            return self.exit(tx, args)
-        if name in ("clone", "__call__"):
-            unsupported("unsupported-context", f"{self.cls.__name__}.{name}")
-        return super().call_method(tx, name, args, kwargs)
+    def fresh(self) -> ModeVariable:
+        return GradModeVariable(self.cls, self.enabled)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
-
-        if name in ("__enter__", "__exit__"):
-            return MethodOfBuiltin(self, name)
         if name == "prev" and self.before is not None:
             return constant(self.before)
+        if name == "mode" and self.cls is torch.set_grad_enabled:
+            return constant(self.enabled)
         return super().getattr(tx, name)
 
     def enter(self, tx: Translator) -> VariableTracker:
-        """``__enter__``"""
         if self.cls is not torch.set_grad_enabled or self.before is None:
             self.before = torch.is_grad_enabled()  # set_grad_enabled remembers the mode when it is made
         set_grad_mode(tx, self.enabled)
         return NONE
 
-    def exit(self, tx: Translator, args: Args) -> VariableTracker:
-        """``__exit__``; never swallows the exception."""
+    def exit(self, tx: Translator) -> VariableTracker:
         assert self.before is not None
         set_grad_mode(tx, self.before)
-        return constant(None)
+        return NONE
 
     def reconstruct(self, cg: PyCodegen) -> None:
         cg.call(
@@ -90,30 +144,14 @@ class GradModeVariable(VariableTracker):
         )
 
 
-class GradModeFunction(VariableTracker):
-    """A function decorated with a grad mode inside the trace."""
+class PairedModeVariable(ModeVariable):
+    """A mode that a graph enters and leaves in pairs; ``live`` is the mode of the trace while it is open.
 
-    def __init__(self, mode: GradModeVariable, function: VariableTracker) -> None:
-        self.mode = mode
-        self.function = function
-
-    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        mode = GradModeVariable(self.mode.cls, self.mode.enabled)
-        mode.enter(tx)
-        try:
-            return self.function.realize().call_function(tx, args, kwargs)
-        finally:
-            mode.exit(tx, [])
-
-
-class AutocastVariable(VariableTracker):
-    """``torch.autocast`` with its settings worked out; ``live`` is the mode of the trace while it is open.
-
-    A graph is always closed with as many autocast modes as it was opened with: a break inside is moved before the
+    A graph is always closed with as many of these modes as it was opened with: a break inside is moved before the
     entry, since compiled graphs do not leave a mode behind.
     """
 
-    mutable = True
+    settings: tuple[Any, ...]
 
     def __init__(self, settings: tuple[Any, ...], source: Source | None = None) -> None:
         self.settings = settings
@@ -121,55 +159,91 @@ class AutocastVariable(VariableTracker):
         self.live: Any = None
         self.node: torch.fx.Node | None = None
 
-    def python_type(self) -> type:
-        return torch.autocast
+    #: the calls of the graph that enter and leave the mode
+    entering: Any
+    leaving: Any
 
-    def truth(self, tx: Translator) -> bool:
-        return True
+    def fresh(self) -> ModeVariable:
+        return type(self)(self.settings)
 
-    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if name == "__enter__":
-            return self.enter(tx)
-        if name == "__exit__":
-            return self.exit(tx)
-        unsupported("unsupported-context", f"autocast.{name}")
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
-
-        if name in ("__enter__", "__exit__"):
-            return MethodOfBuiltin(self, name)
-        return super().getattr(tx, name)
+    def entered(self) -> VariableTracker:
+        """What ``__enter__`` gives."""
+        return NONE
 
     def enter(self, tx: Translator) -> VariableTracker:
-        """``__enter__``"""
         if self.live is not None:
-            unsupported("unsupported-context", "autocast entered twice")
-        self.live = torch.autocast(*self.settings)
+            unsupported("unsupported-context", f"{self.cls.__name__} entered twice")
+        self.live = self.cls(*self.settings)
         self.live.__enter__()
-        tx.root.open_autocasts.append((tx.root.step_started, self.live))
-        self.node = tx.output.graph.call_function(torch.amp.autocast_mode._enter_autocast, self.settings)
-        return self
+        tx.root.open_modes.append((tx.root.step_started, self.live))
+        self.node = tx.output.graph.call_function(self.entering, self.settings)
+        return self.entered()
 
     def exit(self, tx: Translator) -> VariableTracker:
-        """``__exit__``; never swallows the exception."""
-        opened = tx.root.open_autocasts
+        opened = tx.root.open_modes
         if self.live is None or not opened or opened[-1][1] is not self.live:
-            unsupported("unsupported-context", "autocast left out of order")
+            unsupported("unsupported-context", f"{self.cls.__name__} left out of order")
         opened.pop()[1].__exit__(None, None, None)
-        tx.output.graph.call_function(torch.amp.autocast_mode._exit_autocast, (self.node,))
-        tx.root.autocasts += 1
+        tx.output.graph.call_function(self.leaving, (self.node,))
+        tx.root.closed_modes += 1
         self.live = None
-        return constant(False)
+        return constant(False) if self.cls is torch.autocast else NONE
 
     def reconstruct(self, cg: PyCodegen) -> None:
+        if self.live is not None:
+            unsupported("reconstruction-failure", f"{self.cls.__name__} that is entered")
         cg.call(
-            lambda: cg.load_object(torch.autocast),
+            lambda: cg.load_object(self.cls),
             [lambda value=value: cg.load_object(value) for value in self.settings],  # type: ignore[misc]
         )
 
 
-def leave_autocasts(opened: list[tuple[int, Any]]) -> None:
+class AutocastVariable(PairedModeVariable):
+    """``torch.autocast`` with its settings worked out."""
+
+    cls = torch.autocast
+    entering = staticmethod(torch.amp.autocast_mode._enter_autocast)
+    leaving = staticmethod(torch.amp.autocast_mode._exit_autocast)
+
+    def entered(self) -> VariableTracker:
+        return self
+
+
+_opened_here = threading.local()
+
+
+def enter_inference_mode(mode: bool) -> Any:
+    """Enter; the graph's call. What is open is remembered, for a graph that raises before it leaves."""
+    guard = torch._C._InferenceMode(mode)
+    guard.__enter__()
+    _opened().append(guard)
+    return guard
+
+
+def exit_inference_mode(guard: Any) -> None:
+    """Leave; the graph's call."""
+    _opened().remove(guard)
+    guard.__exit__(None, None, None)
+
+
+def _opened() -> list[Any]:
+    found: list[Any] = _opened_here.__dict__.setdefault("guards", [])
+    return found
+
+
+class InferenceModeVariable(PairedModeVariable):
+    """``torch.inference_mode(mode)``"""
+
+    cls = torch.inference_mode
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        return constant(self.settings[0]) if name == "mode" else super().getattr(tx, name)
+
+    entering = staticmethod(enter_inference_mode)
+    leaving = staticmethod(exit_inference_mode)
+
+
+def leave_modes(opened: list[tuple[int, Any]]) -> None:
     """Leave the modes that a translation that was given up had entered."""
     while opened:
         opened.pop()[1].__exit__(None, None, None)
@@ -191,17 +265,20 @@ def settings_of(mode: Any) -> tuple[Any, ...]:
     return (mode.device, mode.fast_dtype, mode._enabled, mode._cache_enabled)
 
 
-def restoring_autocast(run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, leaving autocast as it was if it raises."""
+def restoring_modes(run: Callable[..., Any]) -> Callable[..., Any]:
+    """``run``, leaving autocast and inference mode as they were if it raises."""
 
     def call(*args: Any) -> Any:
         devices = ("cpu", "cuda")
         before = [(d, torch.is_autocast_enabled(d), torch.get_autocast_dtype(d)) for d in devices]
         cache = torch.is_autocast_cache_enabled()
         depth = torch.autocast_increment_nesting()
+        opened = len(_opened())
         try:
             return run(*args)
         except BaseException:
+            while len(_opened()) > opened:
+                exit_inference_mode(_opened()[-1])
             torch.autocast_increment_nesting()
             while torch.autocast_decrement_nesting() > depth:
                 pass
@@ -233,7 +310,9 @@ def context_class(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Vari
     if cls is torch.enable_grad and not args:
         return GradModeVariable(cls, True)
     if cls in (torch.no_grad, torch.enable_grad) and len(args) == 1:
-        return GradModeFunction(GradModeVariable(cls, cls is torch.enable_grad), args[0])
+        return ModeFunction(GradModeVariable(cls, cls is torch.enable_grad), args[0])
+    if cls is torch.inference_mode and len(args) + len(kwargs) <= 1:
+        return _inference_mode(tx, [*args, *kwargs.values()])
     if cls is torch.set_grad_enabled:
         mode = args[0] if args else kwargs["mode"]
         made = GradModeVariable(cls, bool(mode.realize().as_constant()))
@@ -246,6 +325,13 @@ def context_class(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Vari
         if settings is None:
             unsupported("unsupported-context", f"autocast({given}, {named})")
         return AutocastVariable(settings)
-    if issubclass(cls, torch.autograd.grad_mode.inference_mode | torch.autocast):
+    if issubclass(cls, torch.inference_mode | torch.autocast):
         unsupported("unsupported-context", cls.__qualname__)
     return None
+
+
+def _inference_mode(tx: Translator, args: Args) -> VariableTracker:
+    mode = args[0].realize() if args else constant(True)
+    if mode.python_type() is bool:
+        return InferenceModeVariable((tx.truth(mode),))
+    return ModeFunction(InferenceModeVariable((True,)), mode)

@@ -213,21 +213,39 @@ class CombinedIterator(AnyIterator):
         row: list[VariableTracker] = []
         if not self.sources:
             stop(tx)
-        for source in self.sources:
+        for index, source in enumerate(self.sources):
             try:
                 row.append(source.next(tx))
-            except ObservedException:
-                if self.strict:
-                    unsupported("unsupported-iteration", "zip(strict=True) at the end of an argument")
+            except ObservedException as error:
+                if self.strict and issubclass(error.vt.python_type(), StopIteration):
+                    self._check_lengths(tx, index)
                 raise
         return row
+
+    def _check_lengths(self, tx: Translator, ended: int) -> None:
+        """With ``strict``, the argument at this index has ended: all must end before they give an item of the row."""
+        if ended > 0:
+            self._differ(tx, ended, "shorter")
+        for index, source in enumerate(self.sources[1:], 1):
+            try:
+                source.next(tx)
+            except ObservedException as error:
+                if not issubclass(error.vt.python_type(), StopIteration):
+                    raise
+            else:
+                self._differ(tx, index, "longer")
+
+    def _differ(self, tx: Translator, index: int, how: str) -> None:
+        before = "s 1-" if index > 1 else " "
+        name = self.cls.__name__
+        tx.raise_error(ValueError, f"{name}() argument {index + 1} is {how} than argument{before}{index}")
 
     def children(self) -> list[VariableTracker]:
         return [*self.sources, *([self.function] if self.function is not None else [])]
 
     def reconstruct(self, cg: PyCodegen) -> None:
         if self.strict:
-            unsupported("reconstruction-failure", "a strict zip in use")
+            unsupported("reconstruction-failure", f"a strict {self.cls.__name__} in use")
         arguments: list[Callable[[], None]] = [lambda s=s: cg(s) for s in self.sources]  # type: ignore[misc]
         if self.cls is enumerate:
             arguments.append(lambda: cg.load_const(self.count))

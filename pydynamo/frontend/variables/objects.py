@@ -6,6 +6,7 @@ import enum
 import functools
 import itertools
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -366,6 +367,31 @@ class ObjectVariable(VariableTracker):
     def describe(self) -> str:
         where = f"{self.source.name} " if self.source is not None else ""
         return f"{where}(an instance of {self.cls.__qualname__})"
+
+
+class WeakReferenceVariable(VariableTracker):
+    """A weak reference that exists; calling it gives its object, where the trace has met that already."""
+
+    def __init__(self, value: weakref.ref[Any], source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def identity(self) -> object:
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        target = self.value()
+        known = tx.root.by_id.get(id(target)) if target is not None else None
+        if args or kwargs or known is None or known.source is None:
+            unsupported("opaque-object", f"call of {self.describe()}")
+        tx.output.guards.add("REFERS", self.source, known.source)
+        return known
 
 
 class OpaqueVariable(VariableTracker):

@@ -60,8 +60,6 @@ _NEVER = frozenset(
         "typename",
         "unique",
         "unique_consecutive",
-        # several of their hidden states are not tensors for AOTAutograd
-        *("lstm", "gru", "rnn_tanh", "rnn_relu"),
     }
 )
 _FOLDED = frozenset({"can_cast", "promote_types"})
@@ -250,11 +248,25 @@ def special_function(fn: Any) -> Handler | None:
 
 def record(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Record a torch function; without tensors and symbols, and if it makes none, it may still be a graph node."""
-    if "out" in kwargs and not (isinstance(kwargs["out"].realize(), ConstantVariable)):
-        unsupported("unsupported-torch-call", "out= arguments")
+    out = kwargs["out"].realize() if "out" in kwargs else NONE
+    if not isinstance(out, ConstantVariable):
+        return _record_into(tx, fn, args, kwargs, out)
     if "generator" in kwargs and not isinstance(kwargs["generator"].realize(), ConstantVariable):
         unsupported("random", "generator= arguments")
     return tx.output.call_function(tx, fn, args, kwargs)
+
+
+def _record_into(tx: Translator, fn: Any, args: Args, kwargs: Kwargs, out: VariableTracker) -> VariableTracker:
+    """Record a call with ``out=``, a tensor that has the size of the result already."""
+    from pydynamo.frontend.variables.tensor import TensorVariable
+
+    if not isinstance(out, TensorVariable):
+        unsupported("unsupported-torch-call", f"out={out.describe()}")
+    before = out.fake.shape, out.fake.stride()
+    result = tx.output.call_function(tx, fn, args, kwargs)
+    if result is not out or (out.fake.shape, out.fake.stride()) != before:
+        unsupported("unsupported-torch-call", "out= of another size")
+    return result
 
 
 class TorchFunctionVariable(VariableTracker):
@@ -328,11 +340,11 @@ def construct_torch(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Va
         from pydynamo.frontend.operators import iterate
 
         return SequenceVariable(list(iterate(tx, args[0])) if args else [], torch.Size)
-    if cls in (torch.device, torch.dtype):
+    if cls in (torch.device, torch.dtype, torch.finfo, torch.iinfo):
         return fold(tx, cls, args, kwargs)
     if issubclass(cls, torch.Tensor):
         unsupported("tensor-subclass", f"a new {cls.__qualname__}")
-    if cls.__module__.split(".")[0] == "torch" and cls in (torch.Generator, torch.finfo, torch.iinfo):
+    if cls.__module__.split(".")[0] == "torch" and cls is torch.Generator:
         unsupported("opaque-object", f"a new {cls.__qualname__}")
     return None
 
