@@ -114,6 +114,15 @@ class OutputGraph:
             self._items = {key: value for key, value in self._items.items() if value is not user}
         self.graph.erase_node(node)
 
+    def forget_after(self, last: torch.fx.Node | None) -> None:
+        """Take back every node after ``last``."""
+        for node in reversed(self.graph.nodes):
+            if node is last:
+                break
+            self.graph.erase_node(node)
+        kept = set(self.graph.nodes)
+        self._items = {key: node for key, node in self._items.items() if node in kept}
+
     def side_effect(self, target: Callable[..., Any], *args: Any) -> None:
         """Record a call for its effect (a mode switch), without propagation."""
         self.graph.create_node("call_function", target, args, {})

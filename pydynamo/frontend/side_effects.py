@@ -42,6 +42,10 @@ class Ledger:
             or any(cell.source is not None or getattr(cell, "local_name", None) for cell in self.cells)
         )
 
+    def snapshot(self) -> Snapshot:
+        """What is changed so far, to be compared with later."""
+        return Snapshot(self)
+
     def mutate(self, value: VariableTracker) -> None:
         """Call before a container changes; keeps what it held at first."""
         if value not in self.contents:
@@ -100,6 +104,47 @@ class Ledger:
         """The sourced values that changed."""
         changed = [vt for vt in self.contents if vt.source is not None]
         return changed + [vt for vt, _ in self.attrs.values() if vt.source is not None]
+
+
+class Snapshot:
+    """The state of a ledger, and of what can be reached through it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._reached: dict[int, VariableTracker] = {}
+        for value in self._stored():
+            self._reach(value)
+        self._contents = {vt: _snapshot(vt) for vt in ledger.contents}
+        self._names = self._stores()
+
+    def _stored(self) -> list[VariableTracker]:
+        ledger = self._ledger
+        attrs = [value for _, names in ledger.attrs.values() for value in names.values()]
+        return [*attrs, *(value for _, value in ledger.globals.values()), *ledger.cells.values()]
+
+    def _reach(self, value: VariableTracker) -> None:
+        value = value.realize() if getattr(value, "real", value) is not None else value
+        if id(value) not in self._reached:
+            self._reached[id(value)] = value
+            for child in value.children():
+                self._reach(child)
+
+    def _stores(self) -> dict[Any, VariableTracker]:
+        ledger = self._ledger
+        owned = [(key, vt, names) for key, (vt, names) in ledger.attrs.items() if self._is_visible(vt)]
+        return {
+            **{(key, name): value for key, _, names in owned for name, value in names.items()},
+            **{key: value for key, (_, value) in ledger.globals.items()},
+            **ledger.cells,
+        }
+
+    def _is_visible(self, value: VariableTracker) -> bool:
+        return value.source is not None or id(value) in self._reached
+
+    def is_current(self) -> bool:
+        """True if nothing changed since but objects that were made since."""
+        contents = {vt: _snapshot(vt) for vt in self._ledger.contents if vt in self._contents or self._is_visible(vt)}
+        return contents == self._contents and self._stores() == self._names
 
 
 def _snapshot(value: VariableTracker) -> Any:

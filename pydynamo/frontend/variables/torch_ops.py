@@ -147,6 +147,7 @@ def answered_functions() -> dict[Any, Handler]:
 
     answers: dict[Any, Handler] = {
         torch.is_tensor: _is_tensor,
+        torch.autograd.Function.apply.__func__: _apply_function,
         torch.is_grad_enabled: now(torch.is_grad_enabled),
         torch.is_inference_mode_enabled: now(torch.is_inference_mode_enabled),
         torch.get_default_dtype: now(torch.get_default_dtype),
@@ -198,6 +199,12 @@ def answered_functions() -> dict[Any, Handler]:
             answers[getattr(dynamo, name)] = _graph_break
         answers[dynamo.is_compiling] = const(True)
     return answers
+
+
+def _apply_function(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.autograd import apply_function
+
+    return apply_function(tx, args, kwargs)
 
 
 def _jit_isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
