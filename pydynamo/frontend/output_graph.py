@@ -18,7 +18,8 @@ from torch._subclasses.fake_tensor import (
 from pydynamo.frontend.exc import Unsupported, unsupported
 from pydynamo.frontend.guards import GuardSet, global_state
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.tensor import DATA_FAILING, SymNumberVariable, TensorVariable, wrap_result
+from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
+from pydynamo.frontend.variables.tensor_names import DATA_FAILING
 
 if TYPE_CHECKING:
     from pydynamo.frontend.source import Source

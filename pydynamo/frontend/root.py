@@ -89,7 +89,8 @@ class RootTranslator(Translator):
         self.handled: list[VariableTracker] = []
         self.generators: list[GeneratorVariable] = []
         self.grad_switches = 0
-        #: modes entered and left in pairs that are open, each with the step of this frame that entered it; how many were left again
+        #: modes entered and left in pairs: those open, each with the step of this frame that entered it; how many were
+        #: left again
         self.open_modes: list[tuple[int, Any]] = []
         self.closed_modes = 0
         self.steps = 0

@@ -143,24 +143,21 @@ def check(make: Callable[[], Made], form: str = "closure", **options: Any) -> No
             pytest.fail(f"{where}: eager gives {want}, compiled {got}{detail}", pytrace=False)
 
 
-def program(make: Callable[[], Made]) -> Callable[[str], None]:
-    """Makes a test of a program, in both of its forms."""
-
+def _test_of(make: Callable[[], Made], **options: Any) -> Callable[[str], None]:
     @pytest.mark.parametrize("form", ["closure", "globals"])
     def test(form: str) -> None:
-        check(make, form)
-
-    test.__name__, test.__doc__, test.__module__ = make.__name__, make.__doc__, make.__module__
-    return test
-
-
-def whole(make: Callable[[], Made]) -> Callable[[str], None]:
-    """Makes a test of a program that is captured whole: one graph a call, no break, the same as eager."""
-
-    @pytest.mark.parametrize("form", ["closure", "globals"])
-    def test(form: str) -> None:
-        check(make, form, fullgraph=True)
+        check(make, form, **options)
 
     test.__name__, test.__doc__, test.__module__ = make.__name__, make.__doc__, make.__module__
     test.make = make  # type: ignore[attr-defined]
     return test
+
+
+def program(make: Callable[[], Made]) -> Callable[[str], None]:
+    """Makes a test of a program, in both of its forms."""
+    return _test_of(make)
+
+
+def whole(make: Callable[[], Made]) -> Callable[[str], None]:
+    """Makes a test of a program that is captured whole: no break, and the same as eager."""
+    return _test_of(make, fullgraph=True)

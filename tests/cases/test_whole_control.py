@@ -4,7 +4,7 @@ import contextlib
 import sys
 
 import pytest
-from harness import torch, whole
+from harness import program, torch, whole
 
 ONE = torch.ones(3)
 
@@ -98,7 +98,7 @@ def test_match_on_a_tensor_and_nested_patterns():
     return f, [(ONE, {"k": [ONE, 2]}), (ONE, ONE * 3), (ONE, [{"a": [1, {"b": 4}]}])]
 
 
-@whole
+@program
 def test_except_star():
     def f(x):
         log = []
@@ -115,7 +115,7 @@ def test_except_star():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_except_star_of_a_plain_exception_and_the_rest():
     def f(x):
         log = []
@@ -234,7 +234,7 @@ def test_generator_throw_and_close():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_throw_into_a_delegating_generator():
     def f(x):
         log = []
@@ -257,7 +257,7 @@ def test_throw_into_a_delegating_generator():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_a_coroutine_driven_by_send():
     async def double(v):
         return v * 2
@@ -277,7 +277,7 @@ def test_a_coroutine_driven_by_send():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_an_awaitable_object_and_a_closed_coroutine():
     class Step:
         def __init__(self, v):
@@ -305,7 +305,7 @@ def test_an_awaitable_object_and_a_closed_coroutine():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_async_with_and_async_for():
     class Manager:
         async def __aenter__(self):
@@ -445,7 +445,7 @@ def test_try_finally_with_return():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_async_generator_driven_by_hand():
     async def agen():
         yield 1

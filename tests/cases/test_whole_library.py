@@ -12,12 +12,12 @@ import operator
 import string
 import types
 
-from harness import torch, whole
+from harness import program, torch, whole
 
 ONE = torch.ones(3)
 
 
-@whole
+@program
 def test_copy_of_containers():
     def f(x):
         data = {"a": [1, [2, x]], "b": (x, 3)}
@@ -29,7 +29,7 @@ def test_copy_of_containers():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_deepcopy_of_an_argument():
     def f(x, data):
         mine = copy.deepcopy(data)
@@ -39,7 +39,7 @@ def test_deepcopy_of_an_argument():
     return f, [(ONE, {"k": [1, 2], "t": (1, "a"), "s": {1}}), (ONE, {"k": [1, 2], "t": (1, "a"), "s": {1}})]
 
 
-@whole
+@program
 def test_deepcopy_keeps_aliases_and_cycles_of_lists():
     def f(x):
         inner = [1]
@@ -51,7 +51,7 @@ def test_deepcopy_keeps_aliases_and_cycles_of_lists():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_copy_of_objects():
     class P:
         def __init__(self, a, b):
@@ -76,7 +76,7 @@ def test_copy_of_objects():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_lru_cache_on_a_pure_function():
     @functools.lru_cache(maxsize=None)
     def power(n):
@@ -88,7 +88,7 @@ def test_lru_cache_on_a_pure_function():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_cache_decorator_made_inside():
     def f(x):
         @functools.cache
@@ -127,7 +127,7 @@ def test_wraps_and_decorators_with_arguments():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_reduce_and_cmp_to_key():
     def f(x):
         items = sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a))
@@ -183,7 +183,7 @@ def test_itertools_finite():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_itertools_combinatoric_and_tee():
     def f(x):
         a, b = itertools.tee([1, 2, 3])
@@ -215,7 +215,7 @@ def test_itertools_over_tensors():
     return f, [([ONE, ONE * 2, ONE * 3],), ([ONE, ONE, ONE],)]
 
 
-@whole
+@program
 def test_counter():
     def f(x):
         c = collections.Counter("abca")
@@ -235,7 +235,7 @@ def test_counter():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_counter_operators():
     def f(x):
         a, b = collections.Counter(a=3, b=1), collections.Counter(a=1, b=2, c=4)
@@ -296,7 +296,7 @@ def test_chainmap():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_userdict_and_simple_namespace():
     def f(x):
         u = collections.UserDict(a=1)
@@ -372,7 +372,7 @@ def test_string_methods():
     return f, [(ONE, "hello wall"), (ONE, "hello wall")]
 
 
-@whole
+@program
 def test_f_strings():
     def f(x, n, name):
         width = 8
@@ -387,7 +387,7 @@ def test_f_strings():
     return f, [(ONE, 3, "né"), (ONE, 3, "né")]
 
 
-@whole
+@program
 def test_operator_module():
     def f(x):
         class_like = types.SimpleNamespace(a=types.SimpleNamespace(b=4))
@@ -402,7 +402,7 @@ def test_operator_module():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_contextlib():
     @contextlib.contextmanager
     def scaled(k):
@@ -485,7 +485,7 @@ def test_contextmanager_as_a_decorator():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_an_exit_stack_that_swallows():
     class Swallow:
         def __enter__(self):
@@ -504,7 +504,7 @@ def test_an_exit_stack_that_swallows():
     return f, [(ONE,), (ONE,)]
 
 
-@whole
+@program
 def test_heapq_and_bisect():
     def f(x):
         h = [5, 3, 8]
@@ -529,7 +529,7 @@ def test_math_and_numbers():
     return f, [(ONE, 5), (ONE, 5)]
 
 
-@whole
+@program
 def test_sequence_builtins():
     def f(x):
         a = [3, 1, 2]
@@ -553,7 +553,7 @@ def test_tuples_and_star_expressions():
     return f, [(ONE, 1, 2, 3), (ONE, 1, 2, 3)]
 
 
-@whole
+@program
 def test_mapping_proxy_and_views():
     def f(x):
         d = {"a": 1, "b": 2}

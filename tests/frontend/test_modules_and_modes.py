@@ -187,3 +187,66 @@ def test_autocast_is_left_when_the_graph_raises() -> None:
     with pytest.raises(IndexError):
         compiled(torch.randn(3, 3), torch.tensor([0, 9]))
     assert not torch.is_autocast_enabled("cpu")
+
+
+@torch.inference_mode()
+def _inferred(x: Tensor) -> Tensor:
+    return x * 2
+
+
+def _inference(x: Tensor) -> tuple[Tensor, Tensor, bool]:
+    with torch.inference_mode():
+        y = x * 3
+        with torch.inference_mode(False):
+            z = x * 2
+    return y, z + 1, torch.is_inference_mode_enabled()
+
+
+@BACKENDS
+def test_inference_mode_is_traced(backend: str) -> None:
+    x = torch.randn(3, requires_grad=True)
+    for fn in (_inferred, lambda x: _inference(x)):
+        found, wanted = pydynamo.compile(fn, backend=backend, fullgraph=True)(x), fn(x)
+        torch.testing.assert_close(found, wanted)
+    assert found[1].requires_grad and not found[0].requires_grad
+    assert not torch.is_inference_mode_enabled()
+
+
+def test_results_of_inference_mode_are_inference_tensors() -> None:
+    compiled = pydynamo.compile(_inferred, backend="eager", fullgraph=True)
+    assert compiled(torch.ones(3)).is_inference()
+
+
+def test_inference_mode_is_left_when_the_graph_raises() -> None:
+    def fn(x: Tensor, index: Tensor) -> Tensor:
+        with torch.inference_mode():
+            return x[index] * 2
+
+    compiled = pydynamo.compile(fn, backend="eager")
+    compiled(torch.randn(3), torch.tensor([0, 1]))
+    with pytest.raises(IndexError) as caught:
+        compiled(torch.randn(3), torch.tensor([0, 9]))
+    assert not torch.is_inference_mode_enabled()
+    del caught
+    assert torch.ones(1, requires_grad=True).mul(2).requires_grad
+
+
+@BACKENDS
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_recurrent_layers_are_captured_with_their_gradients(backend: str, kind: type[nn.Module]) -> None:
+    layer = kind(3, 4, num_layers=2)
+    x = torch.randn(5, 2, 3, requires_grad=True)
+    compiled = pydynamo.compile(layer, backend=backend, fullgraph=True)
+    leaves = [x, *layer.parameters()]
+    for _ in range(2):
+        found = torch.autograd.grad(compiled(x)[0].sum(), leaves)
+        torch.testing.assert_close(found, torch.autograd.grad(layer(x)[0].sum(), leaves))
+
+
+def test_a_recurrent_layer_whose_weight_was_replaced_is_followed() -> None:
+    layer = nn.GRU(3, 4)
+    compiled = pydynamo.compile(lambda x: layer(x)[0], backend="eager")
+    x = torch.randn(5, 2, 3)
+    torch.testing.assert_close(compiled(x), layer(x)[0])
+    layer.weight_ih_l0 = nn.Parameter(torch.zeros(12, 3))
+    torch.testing.assert_close(compiled(x), layer(x)[0])

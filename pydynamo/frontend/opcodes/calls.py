@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
+from pydynamo.frontend import protocols
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.inline import stop_iteration_error
@@ -73,7 +74,7 @@ def _call_function_ex(tx: Translator, inst: Any) -> None:
                 if not isinstance(name, str):
                     tx.raise_error(TypeError, "keywords must be strings")
                 kwargs[name] = value
-    args = list(ops.iterate(tx, tx.pop()))
+    args = list(protocols.iterate(tx, tx.pop()))
     second = tx.stack.pop()
     if _NULL_AFTER:
         function = tx.pop()
@@ -92,7 +93,7 @@ def _call_intrinsic_1(tx: Translator, inst: Any) -> None:
     elif inst.arg == 5:
         tx.push(ops.unary(tx, "pos", value))
     elif inst.arg == 6:
-        tx.push(SequenceVariable(list(ops.iterate(tx, value)), tuple))
+        tx.push(SequenceVariable(list(protocols.iterate(tx, value)), tuple))
     else:
         unsupported("unsupported-opcode", f"CALL_INTRINSIC_1 {inst.arg}")
 

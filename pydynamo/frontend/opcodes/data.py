@@ -6,14 +6,15 @@ import dis
 import itertools
 from typing import TYPE_CHECKING, Any
 
+from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.builtin import text_of
 from pydynamo.frontend.variables.builtin_functions import format_value
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python, run_python
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
+from pydynamo.frontend.variables.text import text_of
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -47,7 +48,7 @@ def _binary_op(tx: Translator, inst: Any) -> None:
     right, left = tx.pop(), tx.pop()
     name, inplace = _BINARY_OPS[inst.arg]
     if name == "[]":
-        tx.push(ops.getitem(tx, left, right))
+        tx.push(protocols.getitem(tx, left, right))
     else:
         tx.push(ops.binary(tx, name, left, right, inplace))
 
@@ -82,26 +83,26 @@ def _compare_op(tx: Translator, inst: Any) -> None:
     right, left = tx.pop(), tx.pop()
     symbol = inst.argval
     to_bool = symbol.startswith("bool(")
-    result = ops.compare(tx, symbol.removeprefix("bool(").removesuffix(")"), left, right)
+    result = comparison.compare(tx, symbol.removeprefix("bool(").removesuffix(")"), left, right)
     tx.push(constant(tx.truth(result)) if to_bool else result)
 
 
 @op("IS_OP")
 def _is_op(tx: Translator, inst: Any) -> None:
     right, left = tx.pop(), tx.pop()
-    tx.push(constant(ops.is_same(tx, left, right) != bool(inst.arg)))
+    tx.push(constant(comparison.is_same(tx, left, right) != bool(inst.arg)))
 
 
 @op("CONTAINS_OP")
 def _contains_op(tx: Translator, inst: Any) -> None:
     container, item = tx.pop(), tx.pop()
-    tx.push(constant(ops.contains(tx, container, item) != bool(inst.arg)))
+    tx.push(constant(protocols.contains(tx, container, item) != bool(inst.arg)))
 
 
 @op("BINARY_SUBSCR")
 def _binary_subscr(tx: Translator, inst: Any) -> None:
     key, owner = tx.pop(), tx.pop()
-    tx.push(ops.getitem(tx, owner, key))
+    tx.push(protocols.getitem(tx, owner, key))
 
 
 @op("STORE_SUBSCR")
@@ -119,7 +120,7 @@ def _delete_subscr(tx: Translator, inst: Any) -> None:
 @op("BINARY_SLICE")
 def _binary_slice(tx: Translator, inst: Any) -> None:
     start, stop = tx.popn(2)
-    tx.push(ops.getitem(tx, tx.pop(), SliceVariable([start, stop, NONE])))
+    tx.push(protocols.getitem(tx, tx.pop(), SliceVariable([start, stop, NONE])))
 
 
 @op("STORE_SLICE")
@@ -221,7 +222,7 @@ def _dict_merge(tx: Translator, inst: Any) -> None:
 
 @op("LIST_TO_TUPLE")
 def _list_to_tuple(tx: Translator, inst: Any) -> None:
-    tx.push(SequenceVariable(list(ops.iterate(tx, tx.pop())), tuple))
+    tx.push(SequenceVariable(list(protocols.iterate(tx, tx.pop())), tuple))
 
 
 @op("UNPACK_SEQUENCE")
@@ -232,7 +233,7 @@ def _unpack_sequence(tx: Translator, inst: Any) -> None:
     if isinstance(value, SequenceVariable) and value.cls in (list, tuple):
         items = list(value.items)
     else:
-        items = list(itertools.islice(ops.iterate(tx, value), inst.arg + 1))  # Python looks one item further
+        items = list(itertools.islice(protocols.iterate(tx, value), inst.arg + 1))  # Python looks one item further
     if len(items) != inst.arg:
         _unpack_like_python(tx, value.python_type(), len(items), inst.arg)
     for item in reversed(items):
@@ -256,9 +257,9 @@ def _unpack_ex(tx: Translator, inst: Any) -> None:
         tx.raise_error(TypeError, f"cannot unpack non-iterable {value.python_type().__name__} object")
     iterator = value.get_iter(tx).realize()
     # the rest is taken by list(), which asks the iterator for its iterator once more
-    items = list(itertools.islice(ops.stepping(tx, iterator), before))
+    items = list(itertools.islice(protocols.stepping(tx, iterator), before))
     if len(items) == before:
-        items += ops.iterate(tx, iterator)
+        items += protocols.iterate(tx, iterator)
     if len(items) < before + after:
         tx.raise_error(
             ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"

@@ -200,3 +200,24 @@ def groupby(iterable: Any, key: Any = None) -> Any:
         turn[0] = turn[0] + 1
         while ready() and pending[0][0] == wanted:
             pending.pop()
+
+
+def batched(iterable: Any, n: Any, *, strict: Any = False) -> Any:
+    if n < 1:
+        raise ValueError("n must be at least one")
+    source = iter(iterable)
+
+    def rows() -> Any:
+        while True:
+            row = []
+            for item in source:
+                row.append(item)
+                if len(row) == n:
+                    break
+            if not row:
+                return
+            if strict and len(row) != n:
+                raise ValueError("batched(): incomplete batch")
+            yield tuple(row)
+
+    return rows()

@@ -63,7 +63,7 @@ def apply_function(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
 def _is_plain(value: VariableTracker) -> bool:
     if isinstance(value, SequenceVariable) and value.cls is tuple:
         return all(_is_plain(item.realize()) for item in value.items)
-    return isinstance(value, TensorVariable | SymNumberVariable) or value.is_constant() and not value.mutable
+    return isinstance(value, TensorVariable | SymNumberVariable) or (value.is_constant() and not value.mutable)
 
 
 @contextmanager
@@ -145,4 +145,3 @@ def _is_wrapper(fn: Any) -> bool:
     """True for what ``once_differentiable`` makes of a method."""
     code = getattr(fn, "__code__", None)
     return code is not None and code in torch.autograd.function.once_differentiable.__code__.co_consts
-

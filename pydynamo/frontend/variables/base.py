@@ -105,7 +105,7 @@ class VariableTracker:
         unsupported("unsupported-operator", f"deletion of a subscript of {self.describe()}")
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        from pydynamo.frontend.operators import contains_by_iteration
+        from pydynamo.frontend.protocols import contains_by_iteration
 
         return contains_by_iteration(tx, self, item)
 

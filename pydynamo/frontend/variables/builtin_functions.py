@@ -11,13 +11,15 @@ import types
 import typing
 from typing import TYPE_CHECKING, Any
 
+from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.builtin import Handler, _stop_or, text_of
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
+from pydynamo.frontend.variables.constructors import Handler, stop_or
 from pydynamo.frontend.variables.sequence import SequenceVariable
+from pydynamo.frontend.variables.text import text_of
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -126,7 +128,7 @@ def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(next)
 def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return _stop_or(tx, args[0].realize(), args[1] if len(args) > 1 else None)
+    return stop_or(tx, args[0].realize(), args[1] if len(args) > 1 else None)
 
 
 @handles(callable)
@@ -154,8 +156,8 @@ def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if not all(isinstance(item.realize(), ConstantVariable) for item in items) or "key" in kwargs:
             items = value.ordered()
     else:
-        items = list(ops.iterate(tx, value))
-    return SequenceVariable(ops.sort_items(tx, items, kwargs), list)
+        items = list(protocols.iterate(tx, value))
+    return SequenceVariable(protocols.sort_items(tx, items, kwargs), list)
 
 
 @handles(sum)
@@ -164,7 +166,7 @@ def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(total.realize(), ConstantVariable) and isinstance(total.realize().as_constant(), str | bytes):
         unsupported("unsupported-builtin", "sum() of text")
     exact_floats = 0
-    for item in ops.iterate(tx, args[0]):
+    for item in protocols.iterate(tx, args[0]):
         real = item.realize()
         exact_floats += isinstance(real, ConstantVariable) and type(real.value) is float
         if exact_floats > 1:
@@ -183,7 +185,7 @@ def _sum_of_constants(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTra
 
 def _extreme(symbol: str) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        items = list(args) if len(args) > 1 else list(ops.iterate(tx, args[0]))
+        items = list(args) if len(args) > 1 else list(protocols.iterate(tx, args[0]))
         key = kwargs["key"].realize() if "key" in kwargs else NONE
         keyed = not (isinstance(key, ConstantVariable) and key.value is None)
         if not items:
@@ -199,7 +201,7 @@ def _extreme(symbol: str) -> Handler:
 
                 function = torch.sym_min if symbol == "<" else torch.sym_max
                 best = best_key = tx.output.call_function(tx, function, [best, item], {})
-            elif tx.truth(ops.compare(tx, symbol, item_key, best_key)):
+            elif tx.truth(comparison.compare(tx, symbol, item_key, best_key)):
                 best, best_key = item, item_key
         return best
 
@@ -221,12 +223,12 @@ HANDLERS[max] = _extreme(">")
 
 @handles(any)
 def _any(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(any(tx.truth(item) for item in ops.iterate(tx, args[0])))
+    return constant(any(tx.truth(item) for item in protocols.iterate(tx, args[0])))
 
 
 @handles(all)
 def _all(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(all(tx.truth(item) for item in ops.iterate(tx, args[0])))
+    return constant(all(tx.truth(item) for item in protocols.iterate(tx, args[0])))
 
 
 @handles(format)
@@ -246,7 +248,7 @@ def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableT
 
 @handles(operator.getitem)
 def _getitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return ops.getitem(tx, args[0], args[1])
+    return protocols.getitem(tx, args[0], args[1])
 
 
 @handles(operator.setitem)
@@ -257,7 +259,7 @@ def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(operator.contains)
 def _contains(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(ops.contains(tx, args[0], args[1]))
+    return constant(protocols.contains(tx, args[0], args[1]))
 
 
 @handles(operator.truth)
@@ -272,22 +274,22 @@ def _not(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(operator.is_)
 def _is(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(ops.is_same(tx, args[0], args[1]))
+    return constant(comparison.is_same(tx, args[0], args[1]))
 
 
 @handles(operator.is_not)
 def _is_not(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(not ops.is_same(tx, args[0], args[1]))
+    return constant(not comparison.is_same(tx, args[0], args[1]))
 
 
 @handles(operator.index)
 def _index(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(ops.as_index(tx, args[0]))
+    return constant(protocols.as_index(tx, args[0]))
 
 
 @handles(functools.reduce)
 def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    items = ops.iterate(tx, args[1])
+    items = protocols.iterate(tx, args[1])
     if len(args) > 2:
         total = args[2]
     else:

@@ -148,7 +148,7 @@ class ClassVariable(VariableTracker):
         return super().call_method(tx, name, args, kwargs)
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        from pydynamo.frontend.variables.builtin import construct
+        from pydynamo.frontend.variables.constructors import construct
 
         cls = self.value
         handler = construct(tx, cls, args, kwargs)
@@ -204,7 +204,7 @@ class ClassVariable(VariableTracker):
 
 def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -> VariableTracker:
     """``object.__new__(cls)`` or ``tuple.__new__(cls, items)``."""
-    from pydynamo.frontend.operators import iterate
+    from pydynamo.frontend.protocols import iterate
 
     if not isinstance(cls, ClassVariable):
         unsupported("opaque-object", "an instance of an unknown class")

@@ -120,7 +120,7 @@ class ConstantVariable(VariableTracker):
             return super().call_method(tx, name, args, kwargs)
         bound = run_python(tx, lambda: getattr(self.value, name))
         if isinstance(self.value, str) and name == "join" and len(args) == 1 and not args[0].realize().is_constant():
-            from pydynamo.frontend.operators import iterate
+            from pydynamo.frontend.protocols import iterate
             from pydynamo.frontend.variables.sequence import SequenceVariable
 
             args = [SequenceVariable(list(iterate(tx, args[0])), list)]

@@ -29,13 +29,13 @@ _DICT_DUNDERS = {
 
 def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """``d.name(*args, **kwargs)``"""
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import protocols
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(d.cls, name):
         tx.raise_error(AttributeError, f"'{d.cls.__name__}' object has no attribute '{name}'")
     if name in _DICT_DUNDERS and len(args) == _DICT_DUNDERS[name] and not kwargs:
-        return operators.call_dunder(tx, name, d, args)
+        return protocols.call_dunder(tx, name, d, args)
     count = len(args)
     if name in ("keys", "values", "items") and count == 0:
         return DictView(d, name)
@@ -75,7 +75,7 @@ def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwa
         unsupported("unsupported-method", f"Counter.{name}")
     if name == "fromkeys" and count in (1, 2):
         value = args[1] if count == 2 else NONE
-        return DictVariable.from_pairs([(key, value) for key in operators.iterate(tx, args[0])], d.cls)
+        return DictVariable.from_pairs([(key, value) for key in protocols.iterate(tx, args[0])], d.cls)
     if name == "__reversed__" and count == 0:
         return SequenceVariable(list(reversed(DictView(d, "keys").values())), tuple).get_iter(tx)
     unsupported("unsupported-method", f"{d.cls.__name__}.{name}")
@@ -97,17 +97,17 @@ def update(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) -> None:
 
 def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTracker, VariableTracker]]:
     """What ``dict(value)`` takes from ``value``."""
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import protocols
 
     value = value.realize()
     if isinstance(value, DictVariable):
         return list(value.entries.values())
     if not isinstance(value, SetVariable | DictView) and hasattr(value.python_type(), "keys"):
-        keys = list(operators.iterate(tx, value.call_method(tx, "keys", [], {})))
-        return [(key, operators.getitem(tx, value, key)) for key in keys]
+        keys = list(protocols.iterate(tx, value.call_method(tx, "keys", [], {})))
+        return [(key, protocols.getitem(tx, value, key)) for key in keys]
     pairs = []
-    for entry in operators.iterate(tx, value):
-        parts = list(operators.iterate(tx, entry))
+    for entry in protocols.iterate(tx, value):
+        parts = list(protocols.iterate(tx, entry))
         if len(parts) != 2:
             unsupported("unsupported-builtin", "a dictionary from entries that are not pairs")
         pairs.append((parts[0], parts[1]))
@@ -167,26 +167,26 @@ _SET_DUNDERS = {
 
 def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
     """``set(value)``; the order of ``value`` does not matter."""
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import protocols
 
     value = value.realize()
     if isinstance(value, SetVariable):
         return SetVariable(dict(value.members), set)
     if isinstance(value, DictVariable):
         value = DictView(value, "keys")
-    return SetVariable.from_values(list(operators.iterate(tx, value)), set)
+    return SetVariable.from_values(list(protocols.iterate(tx, value)), set)
 
 
 def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """``s.name(*args)``"""
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import protocols
 
     if not hasattr(s.cls, name):
         tx.raise_error(AttributeError, f"'{s.cls.__name__}' object has no attribute '{name}'")
     if kwargs:
         unsupported("unsupported-method", f"set.{name} with keyword arguments")
     if name in _SET_DUNDERS and len(args) == _SET_DUNDERS[name]:
-        return operators.call_dunder(tx, name, s, args)
+        return protocols.call_dunder(tx, name, s, args)
     if name == "add" and len(args) == 1:
         code = args[0].realize().hash_key()
         if code not in s.members:

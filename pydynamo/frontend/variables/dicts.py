@@ -194,10 +194,10 @@ class DictView(VariableTracker):
         return super().contains(tx, item)
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        from pydynamo.frontend import operators
+        from pydynamo.frontend import protocols
 
         if name in ("__iter__", "__len__", "__contains__") and not kwargs:
-            return operators.call_dunder(tx, name, self, args)
+            return protocols.call_dunder(tx, name, self, args)
         if name == "isdisjoint" and self.kind == "keys":
             return SetVariable.from_values(self.values(), set).call_method(tx, name, args, kwargs)
         return super().call_method(tx, name, args, kwargs)

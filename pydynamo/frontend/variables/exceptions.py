@@ -61,7 +61,7 @@ class ExceptionVariable(VariableTracker):
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if name == "args":
-            from pydynamo.frontend.operators import iterate
+            from pydynamo.frontend.protocols import iterate
 
             self.args = list(iterate(tx, value))
         elif name == "__cause__":

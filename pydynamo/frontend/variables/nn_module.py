@@ -152,7 +152,7 @@ class NNModuleVariable(ObjectVariable):
         container = self.cls if self.cls in (torch.nn.ModuleList, torch.nn.Sequential) else None
         if container is None or not isinstance(key, SliceVariable):
             return super().getitem(tx, key)
-        from pydynamo.frontend.operators import iterate
+        from pydynamo.frontend.protocols import iterate
 
         return ModuleSliceVariable(container, list(iterate(tx, self))[key.as_slice(tx)])
 

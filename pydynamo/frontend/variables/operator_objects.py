@@ -46,7 +46,7 @@ class GetterVariable(VariableTracker):
         return found[0] if len(found) == 1 else SequenceVariable(found, tuple)
 
     def _get(self, tx: Translator, owner: VariableTracker, key: VariableTracker) -> VariableTracker:
-        from pydynamo.frontend.operators import getitem
+        from pydynamo.frontend.protocols import getitem
 
         if self.cls is operator.itemgetter:
             return getitem(tx, owner, key)

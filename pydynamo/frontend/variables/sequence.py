@@ -109,7 +109,7 @@ class SequenceVariable(VariableTracker):
         key = key.realize()
         if isinstance(key, SliceVariable):
             return key.as_slice(tx)
-        from pydynamo.frontend.operators import as_index
+        from pydynamo.frontend.protocols import as_index
 
         if key.is_constant() and not hasattr(key.as_constant(), "__index__"):
             self._type_error(tx, key.as_constant())
@@ -125,7 +125,7 @@ class SequenceVariable(VariableTracker):
             tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item assignment")
         index = self._index(tx, key)
         if isinstance(index, slice):
-            from pydynamo.frontend.operators import iterate
+            from pydynamo.frontend.protocols import iterate
 
             values = list(iterate(tx, value))
             tx.ledger.mutate(self)
@@ -241,7 +241,7 @@ class SliceVariable(VariableTracker):
 
     def as_slice(self, tx: Translator) -> slice:
         """The slice with integer parts."""
-        from pydynamo.frontend.operators import as_index
+        from pydynamo.frontend.protocols import as_index
 
         parts = [item.realize() for item in self.items]
         return slice(*(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts))
@@ -257,7 +257,7 @@ class SliceVariable(VariableTracker):
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "indices" and len(args) == 1:
-            from pydynamo.frontend.operators import as_index
+            from pydynamo.frontend.protocols import as_index
 
             length = as_index(tx, args[0].realize())
             return from_python(run_python(tx, lambda: self.as_slice(tx).indices(length)))

@@ -18,12 +18,12 @@ def call_sequence_method(
     tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker:
     """``seq.name(*args, **kwargs)``"""
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import protocols
 
     if not hasattr(seq.cls, name):
         tx.raise_error(AttributeError, f"'{seq.cls.__name__}' object has no attribute '{name}'")
     if name in _DUNDERS and len(args) == _DUNDERS[name] and not kwargs:
-        return operators.call_dunder(tx, name, seq, args)
+        return protocols.call_dunder(tx, name, seq, args)
     if name in ("count", "index"):
         return _search(tx, seq, name, args, kwargs)
     if name == "numel" and not args:
@@ -60,17 +60,17 @@ _DEQUE_ONLY = frozenset({"appendleft", "popleft", "extendleft", "rotate"})
 
 
 def _search(tx: Translator, seq: SequenceVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend import operators
+    from pydynamo.frontend import comparison, protocols
 
     if kwargs or not args or (name == "count" and len(args) != 1):
         unsupported("unsupported-method", f"{seq.cls.__name__}.{name} with these arguments")
-    bounds = [operators.as_index(tx, arg.realize()) for arg in args[1:]]
+    bounds = [protocols.as_index(tx, arg.realize()) for arg in args[1:]]
     window = range(
         *slice(*(bounds if len(bounds) == 2 else [*bounds, None] if bounds else [None])).indices(len(seq.items))
     )
     found = 0
     for position in window:
-        if operators.same_or_equal(tx, seq.items[position].realize(), args[0].realize()):
+        if comparison.same_or_equal(tx, seq.items[position].realize(), args[0].realize()):
             if name == "index":
                 return constant(position)
             found += 1
@@ -109,7 +109,7 @@ def _appendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
 
 
 def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import iterate
+    from pydynamo.frontend.protocols import iterate
 
     _exactly(tx, args, 1)
     if args[0].realize() is seq:
@@ -124,7 +124,7 @@ def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 
 def _extendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import iterate
+    from pydynamo.frontend.protocols import iterate
 
     _exactly(tx, args, 1)
     values = list(iterate(tx, args[0]))
@@ -136,7 +136,7 @@ def _extendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
 
 
 def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import as_index
+    from pydynamo.frontend.protocols import as_index
 
     _exactly(tx, args, 2)
     if seq.maxlen is not None:
@@ -148,7 +148,7 @@ def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 
 def _pop(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import as_index
+    from pydynamo.frontend.protocols import as_index
 
     if not seq.items:
         tx.raise_error(IndexError, "pop from empty list" if seq.cls is list else "pop from an empty deque")
@@ -184,7 +184,7 @@ def _reverse(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) 
 
 
 def _rotate(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import as_index
+    from pydynamo.frontend.protocols import as_index
 
     shift = collections.deque(seq.items)
     shift.rotate(as_index(tx, args[0].realize()) if args else 1)
@@ -194,7 +194,7 @@ def _rotate(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 
 def _remove(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import same_or_equal
+    from pydynamo.frontend.comparison import same_or_equal
 
     _exactly(tx, args, 1)
     for position, item in enumerate(seq.items):
@@ -214,7 +214,7 @@ def _copy(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> 
 
 
 def _sort(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.operators import sort_items
+    from pydynamo.frontend.protocols import sort_items
 
     if args or seq.cls is not list:
         unsupported("unsupported-method", "sort() with these arguments")

@@ -12,191 +12,12 @@ from pydynamo.frontend.exc import RestartTranslation, unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant, from_python, is_constant_value
 from pydynamo.frontend.variables.iterators import Identity
+from pydynamo.frontend.variables.tensor_names import BREAKING, DUNDER_METHODS, FACT_METHODS, FACTS, VIEWS
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
     from pydynamo.frontend.source import Source
     from pydynamo.frontend.translator import Translator
-
-#: attributes that are facts of the fake tensor
-_FACTS = frozenset(
-    {
-        "dtype",
-        "device",
-        "layout",
-        "ndim",
-        "requires_grad",
-        "is_cuda",
-        "is_cpu",
-        "is_sparse",
-        "is_meta",
-        "is_quantized",
-        "is_leaf",
-        "itemsize",
-        "nbytes",
-        "is_mkldnn",
-        "is_nested",
-        "is_mps",
-        "is_xpu",
-        "is_sparse_csr",
-        "is_ipu",
-        "is_vulkan",
-        "is_xla",
-        "is_mtia",
-        "is_maia",
-        "_is_view",
-        "retains_grad",
-        "output_nr",
-        "names",
-    }
-    - {"output_nr", "names", "_is_view"}
-)
-#: attributes that are views made by the graph
-_VIEWS = frozenset({"T", "mT", "H", "mH", "real", "imag"})
-#: methods whose answer depends on data, or that act outside the graph
-_BREAKING: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "item",
-            "tolist",
-            "__bool__",
-            "__int__",
-            "__float__",
-            "__index__",
-            "__complex__",
-            "numpy",
-            "data_ptr",
-            "__array__",
-            "is_nonzero",
-            "untyped_storage",
-            "storage",
-            "equal",
-            "allclose",
-            "const_data_ptr",
-            "__dlpack__",
-            "is_set_to",
-            "nonzero_static",
-        ),
-        "data-dependent-value",
-    ),
-    **dict.fromkeys(
-        (
-            "backward",
-            "register_hook",
-            "retain_grad",
-            "register_post_accumulate_grad_hook",
-            "requires_grad_",
-            "detach_",
-        ),
-        "autograd",
-    ),
-    **dict.fromkeys(
-        (
-            "set_",
-            "resize_",
-            "resize_as_",
-            "share_memory_",
-            "pin_memory",
-            "rename_",
-            "rename",
-            "swap_",
-            "as_subclass",
-            "transpose_",
-            "t_",
-            "swapaxes_",
-            "swapdims_",
-            "squeeze_",
-            "unsqueeze_",
-            "as_strided_",
-            "__setstate__",
-            "__reduce_ex__",
-            "__deepcopy__",
-            "set_data",
-            "to_mkldnn",
-            "map_",
-            "map2_",
-            "apply_",
-            "_make_subclass",
-            "align_to",
-            "refine_names",
-            "copysign_meta",
-        ),
-        "tensor-mutation",
-    ),
-}
-#: operators that can fail because of the data of their arguments
-DATA_FAILING = frozenset(
-    {
-        "index_select",
-        "gather",
-        "scatter",
-        "scatter_",
-        "scatter_add",
-        "scatter_add_",
-        "index_add",
-        "index_add_",
-        "index_copy",
-        "index_copy_",
-        "index_fill",
-        "index_put",
-        "index_put_",
-        "index_fill_",
-        "take",
-        "take_along_dim",
-        "embedding",
-        "embedding_bag",
-        "cholesky",
-        "inv",
-        "inverse",
-        "solve",
-        "linalg_solve",
-        "linalg_inv",
-        "linalg_cholesky",
-        "cross_entropy",
-        "nll_loss",
-        "one_hot",
-        "multinomial",
-        "bernoulli",
-        "bincount",
-        "getitem",
-        "setitem",
-        "repeat_interleave",
-        "lu",
-        "qr",
-        "svd",
-        "eigh",
-        "floordiv",
-        "mod",
-        "div",
-        "floor_divide",
-        "remainder",
-        "searchsorted",
-        "bucketize",
-        "scatter_reduce",
-        "scatter_reduce_",
-        "index_reduce",
-        "put_",
-        "masked_scatter",
-        "binary_cross_entropy",
-        "logdet",
-        "slogdet",
-        "det",
-        "matrix_power",
-        "cholesky_solve",
-        "lstsq",
-        "_assert_async",
-        "ctc_loss",
-        "multi_margin_loss",
-        "pow",
-        "normal",
-        "poisson",
-        "histc",
-        "gumbel_softmax",
-        "grid_sample",
-        "_assert",
-        "masked_select",
-    }
-)
 
 
 class TensorVariable(VariableTracker):
@@ -227,35 +48,14 @@ class TensorVariable(VariableTracker):
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "requires_grad_" and self._already_requires(args, kwargs):
             return self
-        if name in _BREAKING:
-            unsupported(_BREAKING[name], f"Tensor.{name}()")
+        if name in BREAKING:
+            unsupported(BREAKING[name], f"Tensor.{name}()")
         method = getattr(torch.Tensor, name, None)
-        if method is None or (name.startswith("__") and name not in _DUNDER_METHODS):
+        if method is None or (name.startswith("__") and name not in DUNDER_METHODS):
             return super().call_method(tx, name, args, kwargs)
         if name in ("__len__", "__iter__", "__contains__", "__getitem__", "__setitem__"):
             return self._container_method(tx, name, args)
-        if name in (
-            "size",
-            "stride",
-            "dim",
-            "numel",
-            "element_size",
-            "storage_offset",
-            "get_device",
-            "is_contiguous",
-            "is_floating_point",
-            "is_complex",
-            "ndimension",
-            "nelement",
-            "is_signed",
-            "has_names",
-            "is_pinned",
-            "is_inference",
-            "is_conj",
-            "is_neg",
-            "type",
-            "is_shared",
-        ) and not _moves(name, args):
+        if name in FACT_METHODS and not _moves(name, args):
             return self._fact_method(tx, name, args, kwargs)
         if name == "new":
             unsupported("unsupported-torch-call", f"Tensor.{name}()")
@@ -304,12 +104,12 @@ class TensorVariable(VariableTracker):
 
         if name == "shape":
             return self.shape(tx)
-        if name in _FACTS:
+        if name in FACTS:
             answer = tx.output.propagate(lambda: getattr(self.fake, name))
             if _symbolic(answer):
                 return tx.output.call_function(tx, getattr, [self, constant(name)], {})
             return from_python(answer)
-        if name in _VIEWS:
+        if name in VIEWS:
             return tx.output.call_function(tx, getattr, [self, constant(name)], {})
         if name == "data":
             return tx.output.call_method(tx, "detach", [self], {})
@@ -389,58 +189,6 @@ class TensorVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"tensor {self.source.name}" if self.source is not None else f"tensor {self.node.name}"
-
-
-_DUNDER_METHODS = frozenset(
-    {
-        "__len__",
-        "__iter__",
-        "__contains__",
-        "__getitem__",
-        "__setitem__",
-        "__add__",
-        "__radd__",
-        "__iadd__",
-        "__sub__",
-        "__rsub__",
-        "__isub__",
-        "__mul__",
-        "__rmul__",
-        "__imul__",
-        "__truediv__",
-        "__rtruediv__",
-        "__itruediv__",
-        "__floordiv__",
-        "__rfloordiv__",
-        "__mod__",
-        "__rmod__",
-        "__pow__",
-        "__rpow__",
-        "__matmul__",
-        "__rmatmul__",
-        "__neg__",
-        "__pos__",
-        "__invert__",
-        "__abs__",
-        "__and__",
-        "__or__",
-        "__xor__",
-        "__rand__",
-        "__ror__",
-        "__rxor__",
-        "__iand__",
-        "__ior__",
-        "__ixor__",
-        "__lshift__",
-        "__rshift__",
-        "__eq__",
-        "__ne__",
-        "__lt__",
-        "__le__",
-        "__gt__",
-        "__ge__",
-    }
-)
 
 
 def _moves(name: str, args: Args) -> bool:

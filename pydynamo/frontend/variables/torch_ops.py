@@ -11,12 +11,11 @@ import torch
 import torch.nn.functional
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
+from pydynamo.frontend.variables.natives import NativeFunctionVariable
 
 if TYPE_CHECKING:
-    from pydynamo.frontend.codegen import PyCodegen
     from pydynamo.frontend.translator import Translator
 
 Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
@@ -276,35 +275,8 @@ def _record_into(tx: Translator, fn: Any, args: Args, kwargs: Kwargs, out: Varia
     return result
 
 
-class TorchFunctionVariable(VariableTracker):
+class TorchFunctionVariable(NativeFunctionVariable):
     """A torch function that goes into the graph, or is answered while compiling."""
-
-    def __init__(self, fn: Any, source: Source | None) -> None:
-        self.fn = fn
-        self.source = source
-
-    def python_type(self) -> type:
-        return type(self.fn)
-
-    def is_constant(self) -> bool:
-        return True
-
-    def as_constant(self) -> Any:
-        return self.fn
-
-    def identity(self) -> object:
-        return self.fn
-
-    def hash_key(self) -> Any:
-        return self.fn
-
-    def truth(self, tx: Translator) -> bool:
-        return True
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if name in ("__name__", "__qualname__", "__module__", "__doc__") and hasattr(self.fn, name):
-            return constant(getattr(self.fn, name))
-        return super().getattr(tx, name)
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         handler = special_function(self.fn)
@@ -313,9 +285,6 @@ class TorchFunctionVariable(VariableTracker):
             reason = "random" if name in _BREAK and "numpy" not in name else "unsupported-torch-call"
             unsupported(reason, f"call of {name}")
         return handler(tx, args, kwargs)
-
-    def reconstruct(self, cg: PyCodegen) -> None:
-        cg.load_object(self.fn)
 
     def describe(self) -> str:
         return f"torch function {getattr(self.fn, '__name__', self.fn)}"
@@ -344,7 +313,7 @@ def construct_torch(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Va
     if context is not None:
         return context
     if cls is torch.Size:
-        from pydynamo.frontend.operators import iterate
+        from pydynamo.frontend.protocols import iterate
 
         return SequenceVariable(list(iterate(tx, args[0])) if args else [], torch.Size)
     if cls in (torch.device, torch.dtype, torch.finfo, torch.iinfo):

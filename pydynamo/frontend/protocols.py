@@ -1,0 +1,118 @@
+"""Iteration, membership, subscripts, sorting: what Python does through a value's methods."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend.comparison import DUNDER_OF, compare, same_or_equal
+from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.operators import BINARY, binary, is_user_object
+from pydynamo.frontend.variables.base import Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import ConstantVariable, constant, from_python, run_python
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.translator import Translator
+
+
+def contains(tx: Translator, container: VariableTracker, item: VariableTracker) -> bool:
+    """``item in container``"""
+    container, item = container.realize(), item.realize()
+    if is_user_object(container):
+        from pydynamo.frontend.variables.objects import special_method
+
+        method = special_method(tx, container, "__contains__")
+        if method is not None:
+            return tx.truth(method.call_function(tx, [item], {}))
+    return container.contains(tx, item)
+
+
+def contains_by_iteration(tx: Translator, container: VariableTracker, item: VariableTracker) -> bool:
+    """Membership by walking over the container."""
+    return any(same_or_equal(tx, candidate, item) for candidate in iterate(tx, container))
+
+
+def iterate(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
+    """The items of ``value``, one after the other, as a for loop sees them."""
+    yield from stepping(tx, value.realize().get_iter(tx).realize())
+
+
+def stepping(tx: Translator, iterator: VariableTracker) -> Iterator[VariableTracker]:
+    """What ``next()`` gives until the iterator ends."""
+    for _ in range(1 << 17):
+        try:
+            yield iterator.next(tx)
+        except ObservedException as error:
+            if issubclass(error.vt.python_type(), StopIteration):
+                return
+            raise
+    unsupported("too-long", "a very long iteration")
+
+
+def getitem(tx: Translator, owner: VariableTracker, key: VariableTracker) -> VariableTracker:
+    """``owner[key]``"""
+    return owner.realize().getitem(tx, key.realize())
+
+
+def as_index(tx: Translator, value: VariableTracker) -> int:
+    """The integer that ``value`` stands for as an index."""
+    from pydynamo.frontend.variables.tensor import SymNumberVariable
+
+    value = value.realize()
+    if isinstance(value, SymNumberVariable):
+        value = value.specialize(tx)
+    if is_user_object(value):
+        value = value.call_method(tx, "__index__", [], {}).realize()
+    index = value.as_constant()
+    return int(run_python(tx, lambda: operator.index(index)))
+
+
+def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> list[VariableTracker]:
+    """``sorted(items, key=…, reverse=…)``"""
+    unknown = set(kwargs) - {"key", "reverse"}
+    if unknown:
+        unsupported("unsupported-builtin", f"sorting with {unknown}")
+    key = kwargs["key"].realize() if "key" in kwargs else None
+    keyed = key is not None and not (isinstance(key, ConstantVariable) and key.value is None)
+    reverse = "reverse" in kwargs and tx.truth(kwargs["reverse"])
+    rows = [
+        (key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
+        for item in items
+    ]
+
+    def order(a: tuple[VariableTracker, Any], b: tuple[VariableTracker, Any]) -> int:
+        if tx.truth(compare(tx, "<", a[0], b[0])):
+            return -1
+        return 1 if tx.truth(compare(tx, "<", b[0], a[0])) else 0
+
+    return [item for _, item in sorted(rows, key=cmp_to_key(order), reverse=reverse)]
+
+
+def call_dunder(tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]) -> VariableTracker:
+    """A special method of a builtin container, called by name."""
+    if name == "__len__":
+        return owner.length(tx)
+    if name == "__iter__":
+        return owner.get_iter(tx)
+    if name == "__getitem__":
+        return getitem(tx, owner, args[0])
+    if name == "__setitem__":
+        owner.setitem(tx, args[0], args[1])
+        return from_python(None)
+    if name == "__delitem__":
+        owner.delitem(tx, args[0])
+        return from_python(None)
+    if name == "__contains__":
+        return constant(contains(tx, owner, args[0]))
+    other = args[0].realize()
+    if owner.python_type() is not other.python_type():
+        unsupported("unsupported-method", f"{name} between different types")
+    for symbol, dunder in DUNDER_OF.items():
+        if dunder == name:
+            return compare(tx, symbol, owner, other)
+    bare = name.strip("_")
+    if bare.startswith("i") and bare[1:] in BINARY:
+        return binary(tx, bare[1:], owner, other, inplace=True)
+    return binary(tx, bare, owner, other)
