@@ -1,18 +1,14 @@
 """Loading, compiling and launching kernels.
 
-Interpreted: the source file is imported under the mended interpreter and run on CPU tensors.
-Compiled: `triton.compile` ahead of time for a target, then the compiled kernel is launched directly,
-without the
-JIT's per-call dispatch.  Sources live in the disk cache under the hash of their text; Triton keeps its
-binaries
+Interpreted: the source is run on CPU tensors by the mended interpreter.
+Compiled: `triton.compile` ahead of time for a target, then the compiled kernel is launched directly, without the
+JIT's per-call dispatch.  Sources live in the disk cache under the hash of their text; Triton keeps its binaries
 under a key of source, versions, options and target.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -27,7 +23,6 @@ from pydynamo.lowering.numerics import SIGNATURE
 from pydynamo.lowering.triton_codegen import Config, KernelSource
 
 Launcher = Callable[..., None]
-_MODULES: dict[tuple[str, bool], Any] = {}
 
 
 def cache_dir() -> Path:
@@ -52,20 +47,6 @@ def source_file(src: KernelSource) -> Path:
     return path
 
 
-def load(src: KernelSource, interpret: bool) -> Any:
-    """The ``@triton.jit`` function of `src`."""
-    key = (src.key, interpret)
-    if key not in _MODULES:
-        path = source_file(src)
-        spec = importlib.util.spec_from_file_location(f"pydynamo_kernel_{src.key}", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[spec.name] = module
-        spec.loader.exec_module(module)
-        _MODULES[key] = module.kernel
-    return _MODULES[key]
-
-
 # ---------------------------------------------------------------------- interpreted
 class Interpreted:
     """Runs a kernel on CPU tensors."""
@@ -75,7 +56,7 @@ class Interpreted:
 
         interpreter.install()
         self.run, self.races = interpreter.run, not src.atomics
-        self.fn, config = load(src, True), src.configs[0]
+        self.fn, config = interpreter.load(src.key, src.text), src.configs[0]
         self.grid, self.consts = src.grid(config), src.constexprs(config)
 
     def __call__(self, *tensors: torch.Tensor) -> None:

@@ -197,13 +197,13 @@ def _pow2(n: int) -> int:
 def configurations(kernel: Kernel, options: Options) -> list[Config]:
     """Launch configurations, the cost model's choice first; more than one only if they will be measured."""
     lay, mode = kernel.layout, kernel.mode
-    top = options.max_block
+    top = 1 << max(0, options.max_block.bit_length() - 1)  # blocks are powers of two
     if mode == "flat":
         xb = min(_pow2(lay.x), 1024, top)
         best = [Config(xb, 1, 4)]
         best += [Config(min(_pow2(lay.x), b, top), 1, w) for b, w in ((512, 4), (2048, 8), (256, 4))]
     elif mode == "tile":
-        side = min(64, max(16, math.isqrt(top)))
+        side = min(64, max(16, 1 << (top.bit_length() - 1) // 2))
         best = [Config(min(_pow2(lay.x), side), min(_pow2(lay.r), side), 8)]
         best += [
             Config(min(_pow2(lay.x), a), min(_pow2(lay.r), b), w)

@@ -26,8 +26,11 @@ import numpy as np
 import torch
 
 from pydynamo.errors import PydynamoError
+from pydynamo.lowering.testing import interpreter_speed
 
 _installed = False
+_kernels: dict[str, Any] = {}
+KEPT_KERNELS = 1000
 
 
 class KernelFault(PydynamoError, RuntimeError):
@@ -60,12 +63,24 @@ def install() -> None:
     options = interp.interpreter_builder.options
     object.__setattr__(options, "debug", True)  # device_assert is checked
     object.__setattr__(options, "sanitize_overflow", False)  # integers wrap, as in eager
+    interpreter_speed.install(interp, tl)
     _adopt_library()
     _patch_builder(interp, tl)
     _patch_reductions(interp)
     _patch_libdevice(interp, tl)
     _patch_language(interp, tl)
     _installed = True
+
+
+def load(key: str, text: str) -> Any:
+    """The kernel of the source `text`, to be given to :func:`run`; `key` names the text."""
+    if key not in _kernels:
+        _kernels[key] = interpreter_speed.functions_of(text, key)["kernel"]
+        if len(_kernels) > KEPT_KERNELS:
+            oldest = next(iter(_kernels))
+            del _kernels[oldest]
+            interpreter_speed.forget(oldest)
+    return _kernels[key]
 
 
 def run(
