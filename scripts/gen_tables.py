@@ -75,6 +75,8 @@ def dump() -> dict[str, Any]:
     opmap = {n: c for n, c in opcode.opmap.items() if c < 256}
     special = {n: c for n, c in every.items() if c < 256 and n not in opmap}
     special.update(getattr(opcode, "_specialized_opmap", {}))
+    metadata = getattr(opcode, "_opcode_metadata", opcode)
+    bases = {special[name]: opmap[base] for base, names in metadata._specializations.items() for name in names}
     caches = opcode._inline_cache_entries
     if not hasattr(caches, "items"):
         caches = {opcode.opname[i]: n for i, n in enumerate(caches) if n and i < 256}
@@ -98,6 +100,7 @@ def dump() -> dict[str, Any]:
         "magic": int.from_bytes(importlib.util.MAGIC_NUMBER[:2], "little"),
         "opmap": opmap,
         "specialised": special,
+        "bases": sorted(bases.items()),
         "pseudo": pseudo,
         "caches": {n: c for n, c in caches.items() if c},
         "instrumented": getattr(opcode, "MIN_INSTRUMENTED_OPCODE", None),
@@ -231,6 +234,7 @@ def table_source(data: dict[str, Any]) -> str:
         "sorted: &["
         + ", ".join(f"({rust_str(n)}, {c})" for n, c in sorted((n, c) for c, n in by_code.items()))
         + "],\n",
+        "specialised: &[" + ", ".join(f"({code}, {base})" for code, base in data["bases"]) + "],\n",
         "info: [\n",
     ]
     for code in range(256):

@@ -110,6 +110,8 @@ def command(target: str, transform: str | None, recursive: bool) -> None:
     apply = None if transform is None else named_transform(transform)
     out = terminal.console()
     for inner in corpus.walk(code) if recursive else [code]:
+        # The listing first: it refuses a damaged code object, whose `co_code` CPython itself cannot make without harm.
+        text = coloured(listing(inner)) if apply is None else before_after(inner, apply)
         out.print(Text(heading(inner), "bold"))
-        out.print(coloured(listing(inner)) if apply is None else before_after(inner, apply), end="")
+        out.print(text, end="")
         out.print()

@@ -41,7 +41,6 @@ class Report:
 def check(code: types.CodeType, report: Report) -> None:
     """One code object (not those nested in it): apart, together, compared."""
     report.code_objects += 1
-    report.code_units += len(code.co_code) // 2
     place = f"{code.co_filename}:{code.co_firstlineno} {code.co_qualname}"
     start = time.perf_counter()
     try:
@@ -51,6 +50,8 @@ def check(code: types.CodeType, report: Report) -> None:
         return
     finally:
         report.seconds_apart_and_together += time.perf_counter() - start
+    # Only now: of a damaged code object CPython itself cannot make `co_code` without harm.
+    report.code_units += len(code.co_code) // 2
     kinds = compare.differences(code, result)
     report.identical += not kinds
     report.smaller_stack += result.co_stacksize < code.co_stacksize

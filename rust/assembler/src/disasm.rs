@@ -176,6 +176,28 @@ fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32, inst: 
     legal(version, inst.opcode, index).map(|()| pos)
 }
 
+/// Opcode and operand of the instruction with this index in code that may be damaged behind it.
+#[must_use]
+pub fn instruction_at(version: Version, code: &[u8], index: u32) -> Option<(u8, u32)> {
+    let shapes = shape::of(version);
+    let mut units = code.as_chunks::<2>().0.iter();
+    for at in 0..=index {
+        let mut inst = (0, 0);
+        for &[opcode, low] in units.by_ref() {
+            inst = (opcode, inst.1 << 8 | u32::from(low));
+            if opcode != shape::extended_arg(version) {
+                break;
+            }
+        }
+        if at == index {
+            return Some(inst);
+        }
+        let caches = shapes[inst.0 as usize].caches() as usize;
+        units = units.as_slice().get(caches..)?.iter();
+    }
+    None
+}
+
 /// Refuses opcodes that no code object may contain.
 pub(crate) fn legal(version: Version, opcode: u8, index: u32) -> Result<()> {
     let info = &tables::get(version).info[opcode as usize];

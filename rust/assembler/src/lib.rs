@@ -31,6 +31,7 @@ pub mod shape;
 pub mod stack;
 pub mod sweep;
 pub mod tables;
+pub mod units;
 pub mod varint;
 pub mod verify;
 pub mod version;

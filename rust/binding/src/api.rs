@@ -1,5 +1,6 @@
 //! The functions of the assembler that Python calls.
 use crate::capi::GilCell;
+use crate::errors::{self, Culprit};
 use crate::instruction::{self, Instruction};
 use crate::layout::CodeView;
 use crate::list;
@@ -46,8 +47,12 @@ pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
         exceptiontable: view.bytes(layout.exceptiontable),
         firstlineno: view.int(layout.firstlineno),
     };
-    disasm::disassemble(state().version, &raw, program)
-        .map_err(|error| crate::errors::raise(view.object.py(), &error, None))
+    let version = state().version;
+    disasm::disassemble(version, &raw, program).map_err(|error| {
+        let found = error.index.and_then(|index| disasm::instruction_at(version, raw.code, index));
+        let culprit = found.map_or(Culprit::Unknown, |(opcode, arg)| Culprit::Raw(opcode, arg));
+        errors::raise(view.object.py(), &error, culprit)
+    })
 }
 
 /// Takes a code object apart and puts it together again without making Python objects.
@@ -63,7 +68,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
         let spec = Spec::of_code(&view)?;
         let locals = spec.locals(true);
         pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, verify, None)
-            .map_err(|failure| failure.into_exception(py, None))
+            // only a failure is worth the instruction objects that name its operands
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
 }
 
@@ -78,7 +84,8 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
         let spec = Spec::of_code(&view)?;
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(true), program, stacksize)
-            .map_err(|failure| failure.into_exception(py, None))
+            // only a failure is worth the instruction objects that name its operands
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
 }
 

@@ -2,6 +2,9 @@
 //! the member descriptors of `types.CodeType`, and the two fields that have none are found beside `co_filename` and
 //! tried out on a known function before anything relies on them.
 use crate::capi::{self, Obj};
+use crate::state::state;
+use pydynamo_assembler::units;
+use pydynamo_assembler::version::Version;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -27,7 +30,24 @@ pub struct Layout {
     pub exceptiontable: usize,
     pub localsplusnames: usize,
     pub localspluskinds: usize,
+    /// The code units that the interpreter runs: they follow the fixed part.
+    pub units: usize,
+    /// Pointers that are NULL as long as the interpreter put no opcodes of its own among the units.
+    pub own_opcodes: &'static [usize],
 }
+
+/// How far before the units stand the pointers to the records of instrumentation and to what the just-in-time compiler made.
+const fn own_opcodes(version: Version) -> &'static [usize] {
+    match version {
+        Version::V311 => &[],
+        Version::V312 => &[24],
+        Version::V313 => &[24, 48],
+        Version::V314 | Version::V315 => &[32, 56],
+    }
+}
+
+/// How far before the units stands the index of the first instruction that may be traced: RESUME.
+const FIRST_TRACEABLE: usize = 16;
 
 /// `T_OBJECT`, which `pyo3-ffi` marks as deprecated though CPython's code objects use it.
 const T_OBJECT: c_int = 6;
@@ -37,7 +57,7 @@ impl Layout {
     ///
     /// # Errors
     /// `ImportError` if code objects are not laid out as in any supported CPython.
-    pub fn of_interpreter(py: Python<'_>) -> PyResult<Self> {
+    pub fn of_interpreter(py: Python<'_>, version: Version) -> PyResult<Self> {
         let int = |name| member(py, name, ffi::Py_T_INT);
         let object = |name| member(py, name, T_OBJECT);
         let filename = object("co_filename")?;
@@ -58,6 +78,9 @@ impl Layout {
             exceptiontable: object("co_exceptiontable")?,
             localsplusnames: filename - 2 * word,
             localspluskinds: filename - word,
+            // SAFETY: `PyCode_Type` is a static type of the interpreter.
+            units: unsafe { ffi::PyCode_Type.tp_basicsize } as usize,
+            own_opcodes: own_opcodes(version),
         };
         layout.try_out(py)?;
         Ok(layout)
@@ -85,6 +108,17 @@ impl Layout {
         };
         if names.extract::<Vec<String>>()? != ["a", "c", "b"] || kinds.as_bytes().len() != 3 {
             return Err(refused("co_localsplusnames"));
+        }
+        // SAFETY: the words lie within the fixed part of a code object and are read as plain numbers.
+        let (first, words) = unsafe {
+            (
+                read::<c_int>(code.as_ptr(), self.units - FIRST_TRACEABLE),
+                self.own_opcodes.iter().map(|back| read::<usize>(code.as_ptr(), self.units - back)),
+            )
+        };
+        // RESUME stands behind the MAKE_CELL of `a`, and nothing ran that could have been instrumented.
+        if first != 1 || words.into_iter().any(|word| word != 0) {
+            return Err(refused("co_code_adaptive"));
         }
         Ok(())
     }
@@ -147,7 +181,9 @@ impl<'py> CodeView<'py> {
     /// # Errors
     /// `TypeError` if it is not a code object, `MemoryError`.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        // SAFETY: the object is live; `PyCode_GetCode` is called on code objects only and gives a new reference.
+        // SAFETY: the object is live, and once it is known to be a code object it has `Py_SIZE` units behind its fixed part
+        // and the layout's fields in it; nothing writes to the units while the GIL is held here. `PyCode_GetCode` gives a
+        // new reference.
         unsafe {
             if ffi::PyCode_Check(object.as_ptr()) == 0 {
                 let name = object.get_type().name()?;
@@ -155,7 +191,18 @@ impl<'py> CodeView<'py> {
                     "expected a code object, got {name}: pass function.__code__"
                 )));
             }
-            let code = Bound::from_owned_ptr_or_err(object.py(), capi::PyCode_GetCode(object.as_ptr()))?;
+            let state = state();
+            let layout = &state.layout;
+            let len = ffi::Py_SIZE(object.as_ptr()) as usize;
+            let first = object.as_ptr().cast::<u8>().add(layout.units).cast::<[u8; 2]>();
+            let units = std::slice::from_raw_parts(first, len);
+            let owned = |back: &usize| read::<usize>(object.as_ptr(), layout.units - back) != 0;
+            let code = if units::are_whole(state.version, units) || layout.own_opcodes.iter().any(owned) {
+                Bound::from_owned_ptr_or_err(object.py(), capi::PyCode_GetCode(object.as_ptr()))?
+            } else {
+                // Damaged: CPython would read and write what is not there.
+                PyBytes::new(object.py(), &units::plain(state.version, units)).into_any()
+            };
             Ok(Self { object: object.clone(), code })
         }
     }
@@ -180,7 +227,7 @@ impl<'py> CodeView<'py> {
 
     /// The content of `co_code`.
     pub fn code_bytes(&self) -> &[u8] {
-        // SAFETY: `PyCode_GetCode` returns a bytes object, which `self` owns.
+        // SAFETY: `new` made sure of a bytes object, which `self` owns.
         unsafe { capi::bytes_content(self.code.as_ptr()) }
     }
 

@@ -4,7 +4,7 @@
 //! change under their hands. A stamp is believed only if the list really has the object at that place, so stale stamps of
 //! other lists do no harm. Operands that the old `arg` does not answer are kept for a third step, which asks the pools.
 use crate::capi::{Obj, tuple_items};
-use crate::errors;
+use crate::errors::{self, Culprit};
 use crate::foreign;
 use crate::instruction::{Flags, Instruction};
 use crate::pairs::{WidePair, split_pairs};
@@ -59,7 +59,7 @@ impl Failure {
     /// The exception to raise; `list` is where its index counts.
     pub fn into_exception(self, py: Python<'_>, list: Option<&Bound<'_, PyList>>) -> PyErr {
         match self {
-            Self::Core(error) => errors::raise(py, &error, list),
+            Self::Core(error) => errors::raise(py, &error, list.map_or(Culprit::Unknown, Culprit::In)),
             Self::Python(error) => error,
         }
     }

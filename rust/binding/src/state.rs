@@ -120,7 +120,7 @@ pub fn init(py: Python<'_>, not_provided: Obj) -> PyResult<()> {
     };
     let tables = tables::get(version);
     check_magic(py, tables)?;
-    let layout = Layout::of_interpreter(py)?;
+    let layout = Layout::of_interpreter(py, version)?;
     let mut opnames = [ptr::null_mut(); 256];
     let mut operands = [Operand::Illegal; 256];
     for (code, info) in tables.info.iter().enumerate() {

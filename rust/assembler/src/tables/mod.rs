@@ -125,6 +125,8 @@ pub struct Tables {
     pub pseudo: &'static [(&'static str, u16)],
     pub(crate) opcodes: [Option<u8>; Op::COUNT],
     pub(crate) sorted: &'static [(&'static str, u8)],
+    /// (specialised opcode, what it was before the interpreter specialised it).
+    pub(crate) specialised: &'static [(u8, u8)],
     /// Facts by opcode number.
     pub info: [OpInfo; 256],
 }
