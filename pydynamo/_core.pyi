@@ -505,9 +505,10 @@ class SuspendedCall:
 @final
 class CompiledGraph:
     """How compiled code calls what a backend made of a graph: `run`, with this thread's interception suspended. Its
-    repr is `name`, for listings of bytecode."""
+    repr is `name`, for listings of bytecode. If it is `repeatable` and raises an Exception, the CompiledFunction whose
+    frame called it runs its original function instead."""
 
-    def __new__(cls, name: str, run: Callable[..., Any], /) -> Self: ...
+    def __new__(cls, name: str, run: Callable[..., Any], repeatable: bool, /) -> Self: ...
     @property
     def __name__(self) -> str: ...
     @property

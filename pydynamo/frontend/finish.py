@@ -91,7 +91,7 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
 
     name = f"__compiled_fn_{next(_names)}"
     run = call_backend(root, module, name)
-    return CompiledGraph(name, _restoring_grad(run) if root.grad_switches else run)
+    return CompiledGraph(name, _restoring_grad(run) if root.grad_switches else run, not graph.leaves_traces)
 
 
 def _has_effect(root: RootTranslator) -> bool:

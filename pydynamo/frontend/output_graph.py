@@ -11,15 +11,15 @@ import torch.fx
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
-    FakeTensorMode,
     UnsupportedOperatorException,
 )
 
 from pydynamo.frontend.exc import Unsupported, unsupported
+from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
+from pydynamo.frontend.fake_mode import TranslationMode
 from pydynamo.frontend.guards import GuardSet, global_state
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
-from pydynamo.frontend.variables.tensor_names import DATA_FAILING
 
 if TYPE_CHECKING:
     from pydynamo.frontend.source import Source
@@ -41,14 +41,17 @@ class GraphInput:
 class OutputGraph:
     """Everything one translation captures besides side effects."""
 
-    def __init__(self, fake_mode: FakeTensorMode, symbols: SymbolicShapes) -> None:
+    def __init__(self, fake_mode: TranslationMode, symbols: SymbolicShapes) -> None:
         self.graph = torch.fx.Graph()
         self.fake_mode = fake_mode
         self.symbols = symbols
         self.guards = GuardSet()
         self.guards.add("GLOBAL_STATE", None, global_state())
         self.inputs: list[GraphInput] = []
-        self.mutated_inputs = False
+        #: what a failing graph leaves behind; '' if nothing, so that its frame can run again from its start
+        self.leaves_traces = ""
+        #: whether an operator was recorded whose failure makes that necessary
+        self.may_run_again = False
         self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
         self._last_input: torch.fx.Node | None = None
         self.ops = 0
@@ -83,23 +86,23 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         name = target if op == "call_method" else getattr(target, "__name__", "")
-        if name in DATA_FAILING and _may_fail(name, args):
-            if tx.in_user_try():
-                unsupported("failing-operator-in-try", f"{name} in a try block")
-            if not tx.root.options.fullgraph and not tx.ledger.is_empty():
-                # changes are made after the graph: if the operator fails, they must have been made before it
-                unsupported("failing-operator-in-try", f"{name} after a change that an error must leave behind")
+        seen = would_be_seen(tx) if may_fail(name, args) else ""
+        if seen and self.leaves_traces:
+            unsupported("failing-operator-in-try", f"{name} {seen}, and {self.leaves_traces} before it")
+        self.may_run_again |= bool(seen)
         fx_args = tuple(arg.as_fx() for arg in args)
         fx_kwargs = {key: arg.as_fx() for key, arg in kwargs.items()}
         fakes = [arg.as_fake() for arg in args]
         fake_kwargs = {key: arg.as_fake() for key, arg in kwargs.items()}
+        self.fake_mode.traces.clear()
         if op == "call_method":
             result = self.propagate(lambda: getattr(fakes[0], name)(*fakes[1:], **fake_kwargs), name)
         else:
             result = self.propagate(lambda: target(*fakes, **fake_kwargs), name)
+        self._note_traces(name, target)
         known: dict[int, VariableTracker] = {}
         for value in [*args, *kwargs.values()]:
-            _tensors_in(value, known)
+            tensors_in(value, known)
         node = self.graph.create_node(op, target, fx_args, fx_kwargs)
         wrapped = wrap_result(tx, result, node, known)
         if _is_fact(wrapped) and result is not None:
@@ -108,6 +111,34 @@ class OutputGraph:
         self.ops += 1
         node.meta["user_stack"] = tx.user_stack()
         return wrapped
+
+    def _note_traces(self, name: str, target: Any) -> None:
+        """Keep account of what the operator that was just propagated leaves behind if a later one fails."""
+        traces = self.fake_mode.traces
+        left = ""
+        if traces.drawn:
+            left = f"{name} draws random numbers"
+        elif traces.unknown or not _is_of_torch(target):
+            left = f"nobody knows what {name} does"
+        elif traces.written and not self._are_new(traces.written):
+            left = f"{name} changes a tensor"
+        if not left or self.leaves_traces:
+            return
+        if self.may_run_again:
+            unsupported("failing-operator-in-try", f"{left} after an operator that may fail in a try block")
+        self.leaves_traces = left
+
+    def _are_new(self, tensors: list[torch.Tensor]) -> bool:
+        """True if no input shares memory with any of the tensors."""
+        try:
+            given = {
+                entry.node.meta["example_value"].untyped_storage()._cdata
+                for entry in self.inputs
+                if isinstance(entry.node.meta["example_value"], torch.Tensor)
+            }
+            return not any(tensor.untyped_storage()._cdata in given for tensor in tensors)
+        except (NotImplementedError, RuntimeError):
+            return False  # a layout without a storage
 
     def _erase(self, node: torch.fx.Node) -> None:
         for user in list(node.users):
@@ -179,22 +210,6 @@ class OutputGraph:
         return torch.fx.GraphModule({}, self.graph, "CompiledGraph")
 
 
-def _may_fail(name: str, args: Args) -> bool:
-    """True if an operator of this name can fail for the data of these arguments."""
-    if name in ("getitem", "setitem"):
-        found: dict[int, VariableTracker] = {}
-        _tensors_in(args[1], found)
-        return any(isinstance(v, TensorVariable) and v.fake.dtype != torch.bool for v in found.values())
-    if name in ("floordiv", "mod", "div", "floor_divide", "remainder"):
-        # only integers divided by a zero that is not known now fail
-        operands = [arg for arg in args if isinstance(arg, TensorVariable)]
-        if any(arg.fake.is_floating_point() or arg.fake.is_complex() for arg in operands):
-            return False
-        divisor = args[1] if len(args) > 1 else None
-        return divisor is None or not divisor.is_constant() or not divisor.as_constant()
-    return True
-
-
 def _is_fact(value: VariableTracker) -> bool:
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -203,12 +218,10 @@ def _is_fact(value: VariableTracker) -> bool:
     return not isinstance(value, TensorVariable | SymNumberVariable)
 
 
-def _tensors_in(value: VariableTracker, known: dict[int, VariableTracker]) -> None:
-    if isinstance(value, TensorVariable):
-        known.setdefault(id(value.fake), value)
-    else:
-        for child in value.children():
-            _tensors_in(child.realize(), known)
+def _is_of_torch(target: Any) -> bool:
+    """True for methods of tensors, Python's operators, functions of torch, and calls of them that are our own."""
+    module = getattr(target, "__module__", None) or ""
+    return isinstance(target, str) or module.split(".")[0] in ("torch", "_operator", "builtins", "math", "pydynamo", "")
 
 
 _PURE_FUNCTIONS = frozenset({operator.getitem, getattr})

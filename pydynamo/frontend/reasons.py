@@ -20,7 +20,7 @@ REASONS: dict[str, str] = {
     "unsupported-context": "this context manager is not modelled.",
     "unsupported-torch-call": "this torch function cannot be recorded with these arguments.",
     "operator-error": "the operator fails for these arguments; eager raises the error.",
-    "failing-operator-in-try": "an operator that can fail for its data stands in a try block; eager runs it.",
+    "failing-operator-in-try": "an operator that can fail for its data stands in a try block of a graph that cannot be undone.",
     "tensor-subclass": "tensor subclasses are not modelled.",
     "tensor-mutation": "this change of a tensor is not modelled.",
     "autograd": "autograd calls run eagerly; compile the forward part.",

@@ -64,8 +64,9 @@ class SymbolicShapes:
         fixed = frozenset(getattr(value, "_pydynamo_static", ()))
         if self.dynamic is False or source.name in self.static or isinstance(value, torch.nn.Parameter):
             return frozenset()
-        sizes, changed = self.history.setdefault(f"{source.name}.shape", (tuple(value.shape), set()))
-        if config.automatic_dynamic and len(sizes) == value.dim():
+        # by rank: sizes of tensors that differ in it say nothing of each other
+        sizes, changed = self.history.setdefault(f"{source.name}.shape{value.dim()}", (tuple(value.shape), set()))
+        if config.automatic_dynamic:
             changed.update(i for i, (a, b) in enumerate(zip(sizes, value.shape, strict=True)) if a != b)
         wanted = set(range(value.dim())) if self.dynamic is True else changed | marked
         wanted = {i for i in wanted if value.shape[i] not in (0, 1)} - fixed

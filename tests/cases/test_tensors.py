@@ -429,3 +429,14 @@ def test_same_tensor_returned_twice_and_across_calls():
         return y, y, last[0], last[0] is y
 
     return f, [(torch.ones(1),)] * 3
+
+
+@program
+def test_sizes_and_ranks_that_change_between_calls():
+    def f(x, items):
+        for item in items:
+            x = x + item.sum()
+        return x * x.dim(), x.shape
+
+    shapes = [(2, 3), (4, 3), (5,), (), (2, 3, 4), (6, 3), (7,), (1, 1)]
+    return f, [(torch.ones(a), [torch.ones(b)]) for a, b in zip(shapes, reversed(shapes), strict=True)]

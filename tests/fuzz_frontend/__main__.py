@@ -38,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.fuzz_frontend", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="number of the first program")
     parser.add_argument("--count", type=int, default=200, help="how many programs")
-    parser.add_argument("--seconds", type=float, default=10.0, help="time limit for one program")
+    parser.add_argument("--seconds", type=float, default=10.0, help="processor time that one program may take")
     parser.add_argument("--minutes", type=float, default=0.0, help="stop after this time (0: never)")
     parser.add_argument("--per-kind", type=int, default=0, help="report only so many of each kind (0: all)")
     parser.add_argument("--show", action="store_true", help="print the programs instead of running them")

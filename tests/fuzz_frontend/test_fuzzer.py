@@ -159,7 +159,10 @@ def test_shrinking_keeps_the_fault_and_drops_the_rest():
 
 @pytest.mark.parametrize("seed", range(9000, 9040))
 def test_compiled_programs_equal_eager(seed):
+    from pydynamo import config
+
     compiler, reset = load_compiler(default_compiler())
     source = generate(seed)
-    verdict = judge(source, compiler, reset)
+    with config.patch(strict=True):
+        verdict = judge(source, compiler, reset)
     assert verdict.status in ("same", "invalid"), f"{verdict}\n{source}"

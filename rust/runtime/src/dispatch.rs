@@ -3,6 +3,7 @@ use crate::bind::{BoundArguments, Call, RebuiltCall, bind};
 use crate::cache::{CacheEntry, CodeCache, Follower, lock};
 use crate::code_shape::CodeShape;
 use crate::errors::pydynamo_error;
+use crate::graph_call::take_failure;
 use crate::guard::Inputs;
 use crate::hook::Suspended;
 use crate::shim;
@@ -24,13 +25,15 @@ struct Ready {
 }
 
 impl Ready {
-    /// Calls the target; its own frame is not offered to interceptions, because it is compiled already.
+    /// Calls the target; its own frame is not offered to interceptions, because it is compiled already. If all it did was
+    /// to fail in its graph, `original` runs instead.
     ///
     /// # Safety
-    /// A valid vectorcall; the GIL is held and `self` alive to the end of the call.
+    /// A valid vectorcall; the GIL is held and `self` and `original` alive to the end of the call.
     #[inline]
     unsafe fn call(
         &self,
+        original: *mut PyObject,
         args: *const *mut PyObject,
         nargsf: usize,
         kwnames: *mut PyObject,
@@ -41,7 +44,11 @@ impl Ready {
             if !code.is_null() {
                 shim::pydynamo_hook_skip_next(code);
             }
-            shim::pydynamo_bounded_vectorcall(self.callable.as_ptr(), args, nargsf, kwnames)
+            let result = shim::pydynamo_bounded_vectorcall(self.callable.as_ptr(), args, nargsf, kwnames);
+            if result.is_null() && take_failure(Python::assume_attached(), code) {
+                return shim::pydynamo_bounded_vectorcall(original, args, nargsf, kwnames);
+            }
+            result
         }
     }
 }
@@ -161,7 +168,7 @@ impl State {
             if kwnames.is_null() && self.shape.binds_directly(nargs) {
                 let inputs = Inputs { slots: args, slot_count: nargs, function: original };
                 if let Some(found) = self.find(py, inputs) {
-                    return found.call(args, nargsf, kwnames);
+                    return found.call(original, args, nargsf, kwnames);
                 }
                 return self.miss(py, callable, Call { args, nargs, kwnames });
             }
@@ -190,11 +197,11 @@ impl State {
             };
             if !rearranged {
                 drop(bound);
-                return found.call(call.args, call.nargs, call.kwnames);
+                return found.call(original, call.args, call.nargs, call.kwnames);
             }
             let Some(rebuilt) = RebuiltCall::new(&self.shape, slots) else { return ptr::null_mut() };
             let call = rebuilt.call();
-            found.call(call.args, call.nargs, call.kwnames)
+            found.call(original, call.args, call.nargs, call.kwnames)
         }
     }
 
@@ -323,9 +330,17 @@ impl State {
         // SAFETY: the wrapper is alive, the call valid, by the caller's word.
         match unsafe { self.decide(py, callable, call) } {
             Ok(chosen) => {
-                // SAFETY: as above; `chosen` is alive to the end of its call.
+                // SAFETY: as above; `chosen` is alive to the end of its call, and so is what it is a function of.
                 unsafe {
-                    shim::pydynamo_bounded_vectorcall(chosen.as_ptr(), call.args, call.nargs, call.kwnames)
+                    let run = |target| {
+                        shim::pydynamo_bounded_vectorcall(target, call.args, call.nargs, call.kwnames)
+                    };
+                    let result = run(chosen.as_ptr());
+                    if !result.is_null() || !chosen.is_instance_of::<PyFunction>() {
+                        return result;
+                    }
+                    let code = (*chosen.as_ptr().cast::<ffi::PyFunctionObject>()).func_code;
+                    if take_failure(py, code) { run(self.function.as_ptr()) } else { result }
                 }
             }
             Err(error) => {

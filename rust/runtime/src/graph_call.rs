@@ -1,10 +1,16 @@
 //! `CompiledGraph`: how compiled code calls what a backend made. Has a name for listings, and keeps hooks off the backend.
+//!
+//! A graph that leaves nothing behind when it fails says so of its exception, and whoever called the frame runs the
+//! original function instead (`take_failure`): what the user's program does before and after the failing operator then
+//! happens in its own order.
 use crate::errors::pydynamo_error;
 use crate::shim;
+use pyo3::exceptions::{PyException, PyRecursionError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple, PyType};
+use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::mem::offset_of;
 use std::ptr;
@@ -16,6 +22,55 @@ struct GraphObject {
     /// Owned, never changed; NULL only while the object is made.
     name: *mut PyObject,
     run: *mut PyObject,
+    /// Whether the frame that calls it may run again from its start if the graph fails.
+    repeatable: bool,
+}
+
+/// The exception with which a repeatable graph failed and the code of the frame that called it. Only compared, never followed.
+#[derive(Clone, Copy)]
+struct Failure {
+    exception: *mut PyObject,
+    code: *mut PyObject,
+}
+
+const NO_FAILURE: Failure = Failure { exception: ptr::null_mut(), code: ptr::null_mut() };
+
+thread_local! {
+    static FAILURE: Cell<Failure> = const { Cell::new(NO_FAILURE) };
+}
+
+/// Notes the exception that is set, if a frame may run again because of it.
+#[cold]
+fn note_failure(py: Python<'_>) {
+    let error = PyErr::take(py).expect("a failed call sets an exception");
+    let again = error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyRecursionError>(py);
+    // SAFETY: the GIL is held; the frame and its code are borrowed from the running frame, which outlives this call.
+    let code = unsafe {
+        let frame = ffi::PyEval_GetFrame();
+        if frame.is_null() { ptr::null_mut() } else { ffi::PyFrame_GetCode(frame).cast::<PyObject>() }
+    };
+    if again && !code.is_null() {
+        FAILURE.set(Failure { exception: error.value(py).as_ptr(), code });
+    }
+    // SAFETY: a reference of our own, or NULL.
+    unsafe { ffi::Py_XDECREF(code) };
+    error.restore(py);
+}
+
+/// Whether the exception that is set is one with which a repeatable graph failed in a frame of this code; it is cleared then.
+#[cold]
+pub(crate) fn take_failure(py: Python<'_>, code: *mut PyObject) -> bool {
+    let failure = FAILURE.get();
+    if failure.exception.is_null() || failure.code != code {
+        return false; // none, or that of a frame further out, while this one runs in a finalizer or a tracer
+    }
+    FAILURE.set(NO_FAILURE);
+    let Some(error) = PyErr::take(py) else { return false };
+    if error.value(py).as_ptr() == failure.exception {
+        return true;
+    }
+    error.restore(py);
+    false
 }
 
 static TYPE: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -35,8 +90,12 @@ unsafe extern "C" fn vectorcall(
     // on; `run` lives as long as the callable.
     unsafe {
         shim::pydynamo_hook_suspend();
-        let result = ffi::PyObject_Vectorcall((*callable.cast::<GraphObject>()).run, args, nargsf, kwnames);
+        let graph = callable.cast::<GraphObject>();
+        let result = ffi::PyObject_Vectorcall((*graph).run, args, nargsf, kwnames);
         shim::pydynamo_hook_resume();
+        if result.is_null() && (*graph).repeatable {
+            note_failure(Python::assume_attached());
+        }
         result
     }
 }
@@ -53,9 +112,9 @@ unsafe extern "C" fn new(
     };
     let made = || -> PyResult<*mut PyObject> {
         let args = args.cast::<PyTuple>()?;
-        let (name, run) = args.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>()?;
+        let (name, run, repeatable) = args.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>, bool)>()?;
         if !kwargs.is_null() || !run.is_callable() {
-            return Err(pydynamo_error(py, "CompiledGraph takes a name and a callable, by position"));
+            return Err(pydynamo_error(py, "CompiledGraph takes a name, a callable and a bool, by position"));
         }
         // SAFETY: the generic allocator gives a zeroed object of this type's size, tracked by the collector; its fields
         // are set before anyone else sees it, and nothing in between can start a collection.
@@ -68,6 +127,7 @@ unsafe extern "C" fn new(
             (*graph).vectorcall = Some(vectorcall);
             (*graph).name = name.into_ptr();
             (*graph).run = run.into_ptr();
+            (*graph).repeatable = repeatable;
             Ok(object)
         }
     };
@@ -128,8 +188,9 @@ unsafe extern "C" fn get_wrapped(object: *mut PyObject, _: *mut c_void) -> *mut 
     }
 }
 
-const DOC: &std::ffi::CStr = c"CompiledGraph(name, run, /)\n--\n\n\
-    Calls `run` with this thread's interceptions suspended; its repr is its name.";
+const DOC: &std::ffi::CStr = c"CompiledGraph(name, run, repeatable, /)\n--\n\n\
+    Calls `run` with this thread's interceptions suspended; its repr is its name. If it is repeatable and raises, the \
+    CompiledFunction whose frame called it runs its original function instead.";
 
 fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
     let get = |name: &'static std::ffi::CStr, get: ffi::getter| ffi::PyGetSetDef {
