@@ -42,7 +42,7 @@ def test_one_graph_holds_an_operator_that_may_fail(index: int) -> None:
     graphs = Graphs()
     compiled = pydynamo.compile(failing_in_try, backend=graphs)
     log: list[str] = []
-    result = compiled(torch.ones(3), torch.tensor(index), log)
+    result = compiled(torch.ones(3), torch.tensor([index]), log)
     assert len(graphs.made) == graphs.calls == 1
     assert log == ["before"]
     assert (result is None) == (index == 5)

@@ -7,10 +7,14 @@ import warnings
 from collections.abc import Callable
 
 from tests.fuzz_frontend.grammar import (  # noqa: F401 - they register their templates
+    aliasing,
     blocks,
     breaks,
+    carried,
     classes,
     containers,
+    failures,
+    flow,
     functions,
     generators,
     tensors,
