@@ -9,6 +9,7 @@ for) and two bytes per local (kind, trust).
 
 from __future__ import annotations
 
+import dis
 import struct
 import sys
 import sysconfig
@@ -35,6 +36,12 @@ def trust_of(name: str) -> int:
     return 4 if name.startswith("___stack") else 0
 
 
+def is_async_first(code: CodeType) -> bool:
+    """Whether the first loop of a comprehension is an `async for`."""
+    names = [inst.opname for inst in dis.get_instructions(code)]
+    return VERSION < (3, 15) and "GET_ANEXT" in names and names[names.index("GET_ANEXT") - 1].startswith("LOAD_FAST")
+
+
 def const_of(const: object) -> bytes:
     """`ConstKind` of the crate, as ten bytes."""
     kind, size, generator, trust = 7, 0, False, (0, 0)
@@ -49,10 +56,12 @@ def const_of(const: object) -> bytes:
     elif type(const) is tuple:
         kind = 4 if all(type(item) is str for item in const) else 5
         size = len(const)
+    elif type(const) is slice:
+        kind = 8
     elif type(const) is CodeType:
         kind, size, generator = 6, len(const.co_freevars), bool(const.co_flags & 0x20)
         names = const.co_varnames[: min(2, const.co_argcount)]
-        found = [trust_of(name) for name in names] + [0, 0]
+        found = [7 if name == ".0" and is_async_first(const) else trust_of(name) for name in names] + [0, 0]
         trust = (found[0], found[1])
     return struct.pack("<BI?HH", kind, size, generator, *trust)
 

@@ -321,7 +321,7 @@ def test_a_store_below_a_borrowed_load_makes_it_own() -> None:
 
 
 def test_cells_are_not_plain_locals() -> None:
-    def source(x: Any) -> Any:
+    def source(_: Any, x: Any) -> Any:
         return lambda: x
 
     def edit(insts: list[Instruction]) -> None:

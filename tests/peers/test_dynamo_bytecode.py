@@ -16,12 +16,6 @@ from pydynamo import bytecode
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch._dynamo")
 
-pytestmark = pytest.mark.xfail(
-    not torch.__version__.startswith("2.11."),
-    reason="later Dynamos extend lists (LIST_EXTEND) that they load as plain objects: nothing proves that they are lists",
-    strict=False,
-)
-
 PROGRAMS: list[Callable[[Any], Any]] = []
 
 
@@ -361,18 +355,9 @@ def plain(value: Any) -> Any:
     return type(value) if callable(value) else value
 
 
-# Rejected so far, and why; take an entry out once its program passes.
-REJECTED = {
-    "super_call": "COPY_FREE_VARS once more in code that nothing reaches",
-    "yield_from": "LIST_APPEND to a list that was taken out of another: nothing proves that it is one",
-}
-
-
 @pytest.mark.parametrize("function", [pytest.param(p, id=p.__name__, marks=pytest.mark.smoke) for p in PROGRAMS])
-def test_what_dynamo_writes_is_proved_and_still_runs(function, captured, request) -> None:
+def test_what_dynamo_writes_is_proved_and_still_runs(function, captured) -> None:
     global _counter
-    if function.__name__ in REJECTED:
-        request.applymarker(pytest.mark.xfail(reason=REJECTED[function.__name__], strict=False))
     _counter = 0
     x = torch.arange(6.0).reshape(2, 3) + 1
     expected = plain(function(x.clone()))

@@ -28,6 +28,7 @@ fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
         consts: &[],
         locals: &[],
         trusted_locals: &[],
+        has_class_cell: false,
     }
 }
 

@@ -86,6 +86,7 @@ impl Pipeline {
             consts: &[],
             locals: &[],
             trusted_locals: &[],
+            has_class_cell: false,
         };
         assemble::assemble(&self.program, &meta, Options { verify: false }, &mut self.scratch, &mut self.out)
     }

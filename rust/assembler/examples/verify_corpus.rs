@@ -39,8 +39,16 @@ struct Case {
 }
 
 fn trust(number: u8) -> Trust {
-    [Trust::None, Trust::Iterator, Trust::Tuple, Trust::Dict, Trust::Any, Trust::Int, Trust::Set]
-        [number as usize]
+    [
+        Trust::None,
+        Trust::Iterator,
+        Trust::Tuple,
+        Trust::Dict,
+        Trust::Any,
+        Trust::Int,
+        Trust::Set,
+        Trust::AsyncIterator,
+    ][number as usize]
 }
 
 fn constant(bytes: &[u8]) -> ConstKind {
@@ -52,6 +60,7 @@ fn constant(bytes: &[u8]) -> ConstKind {
         3 => ConstKind::Bool,
         4 => ConstKind::StrTuple(size),
         5 => ConstKind::Tuple(size),
+        8 => ConstKind::Slice,
         6 => ConstKind::Code {
             freevars: size,
             generator: bytes[5] != 0,
@@ -124,6 +133,7 @@ fn main() {
                     consts: &case.consts,
                     locals: &case.locals,
                     trusted_locals: &case.trusted,
+                    has_class_cell: false,
                 };
                 let result = verify::verify(&case.program, &meta, &mut scratch);
                 if round != 0 {

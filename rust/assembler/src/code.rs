@@ -67,6 +67,8 @@ pub enum ConstKind {
     StrTuple(u32),
     /// Any other exact tuple of so many items.
     Tuple(u32),
+    /// An exact `slice`.
+    Slice,
     /// A code object.
     Code {
         /// Length of its `co_freevars`.
@@ -91,6 +93,9 @@ pub enum Trust {
     None,
     /// It is an iterator, as is a comprehension's `.0`: the caller called `iter`.
     Iterator,
+    /// It is an asynchronous iterator: `.0` of a comprehension whose first loop is an `async for`. No name says so, the code does
+    /// (see [`crate::verify::first_loop`]).
+    AsyncIterator,
     /// It is an exact tuple, as are `.defaults` and `.type_params` of generic functions and classes.
     Tuple,
     /// It is an exact dict, as is `.kwdefaults`.
@@ -159,6 +164,8 @@ pub struct CodeMeta<'a> {
     pub set_name: u32,
     /// What each localsplus slot's name vouches for, see [`Trust::of_name`].
     pub trusted_locals: &'a [Trust],
+    /// A free variable is called `__class__`, so that `super()` works.
+    pub has_class_cell: bool,
 }
 
 /// Options of assembly.

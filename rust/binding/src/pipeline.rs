@@ -106,6 +106,7 @@ fn meta<'a>(
         consts: kinds,
         locals: &locals.kinds,
         trusted_locals: trust,
+        has_class_cell: locals.has_class_cell(),
     }
 }
 

@@ -4,8 +4,9 @@ use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::pools::positions;
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, ConstKind, LocalKind, Trust};
+use pydynamo_assembler::code::{Assembled, ConstKind, LocalKind, Program, Trust};
 use pydynamo_assembler::inst::NO_INDEX;
+use pydynamo_assembler::verify::first_loop;
 use pydynamo_assembler::version::Version;
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -62,6 +63,12 @@ impl<'py> Locals<'py> {
     pub fn trusted(&self, trust: &mut Vec<Trust>) {
         trust.clear();
         trust.extend(self.names.iter().map(|name| trust_of(*name)));
+    }
+
+    /// Whether a free variable is called `__class__`.
+    pub fn has_class_cell(&self) -> bool {
+        let free = self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
+        self.names.iter().skip(free).any(|name| text_of(*name) == "__class__")
     }
 }
 
@@ -411,8 +418,22 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
     found.map_or(NO_INDEX, |index| index as u32)
 }
 
+/// What a code object takes its argument `.0` for.
+///
 /// # Safety
-/// `object` is live.
+/// `object` is a live code object, and the GIL is held.
+unsafe fn first_loop_of(object: Obj, local: u32) -> Trust {
+    // SAFETY: as the contract says.
+    let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), object) };
+    let mut program = Program::default();
+    match CodeView::new(&code).and_then(|view| crate::api::take_apart(&view, &mut program)) {
+        Ok(()) => first_loop::wanted(state().version, &program, local),
+        Err(_) => Trust::Iterator,
+    }
+}
+
+/// # Safety
+/// `object` is live, and the GIL is held.
 unsafe fn const_kind(object: Obj) -> ConstKind {
     // SAFETY: each object's type is looked at before it is read as one of that type.
     unsafe {
@@ -433,13 +454,23 @@ unsafe fn const_kind(object: Obj) -> ConstKind {
             } else {
                 ConstKind::Tuple(len)
             }
+        } else if ty == &raw mut ffi::PySlice_Type {
+            ConstKind::Slice
         } else if ty == &raw mut ffi::PyCode_Type {
             let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
             let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
             let argcount = read::<i32>(object, state().layout.argcount) as usize;
-            let arg = |i: usize| if i < argcount { trust_of(names[i]) } else { Trust::None };
+            let flags = read::<i32>(object, state().layout.flags);
+            let arg = |i: usize| {
+                let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
+                if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
+                    first_loop_of(object, i as u32)
+                } else {
+                    trust
+                }
+            };
             let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
-            let generator = read::<i32>(object, state().layout.flags) & CO_GENERATOR != 0;
+            let generator = flags & CO_GENERATOR != 0;
             ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
         } else {
             ConstKind::Other

@@ -29,6 +29,7 @@ fn meta(version: Version) -> CodeMeta<'static> {
         locals: &LOCALS,
         set_name: NO_INDEX,
         trusted_locals: &[Trust::None; 4],
+        has_class_cell: false,
     }
 }
 

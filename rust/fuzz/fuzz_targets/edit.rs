@@ -88,6 +88,7 @@ fuzz_target!(|data: &[u8]| {
         locals: &locals,
         set_name: NO_INDEX,
         trusted_locals: &trust,
+        has_class_cell: false,
     };
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     for verify in [false, true] {

@@ -5,13 +5,13 @@ use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
+use crate::shape::prefixes;
 use crate::tables::{OpFlags, OpInfo, Tables};
 use crate::version::Version;
 
 pub(super) const CO_OPTIMIZED: u32 = 0x1;
-const CO_GENERATOR: u32 = 0x20;
-const CO_COROUTINE: u32 = 0x80;
-const CO_ASYNC_GENERATOR: u32 = 0x200;
+/// CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR.
+pub(super) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
 
 /// The operations that [`Check::rules`] has an arm for.
 static RULED: [bool; Op::COUNT] = {
@@ -42,8 +42,7 @@ static RULED: [bool; Op::COUNT] = {
         Op::IMPORT_STAR,
         Op::LOAD_CLASSDEREF,
         Op::MAKE_CELL,
-        Op::COPY_FREE_VARS,
-        Op::RETURN_GENERATOR,
+        Op::LOAD_FAST_AND_CLEAR,
         Op::KW_NAMES,
         Op::PRECALL,
         Op::CALL,
@@ -64,16 +63,16 @@ static RULED: [bool; Op::COUNT] = {
 
 /// What the pass learned.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Facts {
     /// An `except*` combines exceptions: lists of them matter.
     pub(super) has_except_star: bool,
     /// There are borrowed loads.
     pub(super) has_borrows: bool,
-    /// How many COPY_FREE_VARS there are, and where the last is.
-    copy_free_vars: (u32, u32),
-    /// How many RETURN_GENERATOR there are, and where the last is.
-    return_generator: (u32, u32),
-    first_yield: Option<u32>,
+    /// An inlined comprehension uses the slot of the first argument for a variable of its own.
+    pub(super) first_is_borrowed: bool,
+    /// `.0` is an asynchronous iterator.
+    pub(super) is_async_first: bool,
     /// A RESUME was seen.
     after_prologue: bool,
 }
@@ -194,10 +193,6 @@ impl Check<'_> {
         Some((self.tables.op(inst.opcode), *inst))
     }
 
-    fn next_op(&self, index: u32) -> Option<Op> {
-        self.next(index).map(|(op, _)| op)
-    }
-
     /// Rules of single operations.
     #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
     fn rules(&self, index: u32, inst: Inst, op: Op, facts: &mut Facts) -> Result<()> {
@@ -266,12 +261,8 @@ impl Check<'_> {
                     Err(Error::at(ErrorKind::BadLocal, index, "only a cell variable can be made a cell"))
                 }
             },
-            Op::COPY_FREE_VARS => {
-                facts.copy_free_vars = (facts.copy_free_vars.0 + 1, index);
-                self.copy_free_vars(index, arg)
-            }
-            Op::RETURN_GENERATOR => {
-                facts.return_generator = (facts.return_generator.0 + 1, index);
+            Op::LOAD_FAST_AND_CLEAR => {
+                facts.first_is_borrowed |= arg == 0;
                 Ok(())
             }
             Op::KW_NAMES => match self.meta.consts.get(arg as usize) {
@@ -289,16 +280,13 @@ impl Check<'_> {
             Op::CALL if self.version == Version::V311 => {
                 let before =
                     index.checked_sub(1).map(|i| self.tables.op(self.program.insts[i as usize].opcode));
-                if before == Some(Op::PRECALL) {
-                    Ok(())
-                } else {
-                    Err(adjacency(index, "3.11 wants PRECALL directly before CALL"))
+                if before != Some(Op::PRECALL) {
+                    return Err(adjacency(index, "3.11 wants PRECALL directly before CALL"));
                 }
+                // A specialised PRECALL steps over as many units as CALL has without needless prefixes.
+                Self::want_no_prefix(index, inst)
             }
-            Op::YIELD_VALUE => {
-                facts.first_yield = facts.first_yield.or(Some(index));
-                self.yield_value(index, inst)
-            }
+            Op::YIELD_VALUE => self.yield_value(index, inst),
             Op::RESUME => {
                 facts.after_prologue = true;
                 range(arg <= self.largest_resume(), "0 to 3, or with the depth bit")
@@ -333,16 +321,12 @@ impl Check<'_> {
         Err(Error::at(ErrorKind::BadFlags, index, "functions (CO_OPTIMIZED) have no dict of locals for it"))
     }
 
-    fn copy_free_vars(&self, index: u32, arg: u32) -> Result<()> {
-        let free = self.meta.locals.iter().filter(|kind| **kind == LocalKind::Free).count();
-        if arg as usize != free {
-            return Err(Error::at(
-                ErrorKind::BadPrologue,
-                index,
-                format!("COPY_FREE_VARS says {arg}, but there are {free} free variables"),
-            ));
+    /// CPython looks at the unit before or behind, or steps over just so many.
+    fn want_no_prefix(index: u32, inst: Inst) -> Result<()> {
+        if inst.written.prefixes() <= prefixes(inst.arg) {
+            return Ok(());
         }
-        Ok(())
+        Err(adjacency(index, "CPython counts on finding it without needless EXTENDED_ARG"))
     }
 
     /// CPython finds out from the next instruction what a suspended generator is doing.
@@ -350,6 +334,8 @@ impl Check<'_> {
         let Some((Op::RESUME, resume)) = self.next(index) else {
             return Err(adjacency(index, "RESUME must follow YIELD_VALUE directly"));
         };
+        Self::want_no_prefix(index, inst)?;
+        Self::want_no_prefix(index + 1, resume)?;
         let place = resume.arg & if self.version == Version::V315 { 7 } else { 3 };
         if !(1..=3).contains(&place) {
             return Err(Error::at(
@@ -393,11 +379,16 @@ impl Check<'_> {
         if self.version < Version::V312 {
             return Ok(());
         }
-        if self.tables.op(self.program.insts[inst.target as usize].opcode) != Op::END_FOR {
+        let end = self.program.insts[inst.target as usize];
+        if self.tables.op(end.opcode) != Op::END_FOR {
             return Err(adjacency(index, "FOR_ITER must jump to END_FOR and to nothing before it"));
         }
-        if self.version == Version::V313 && self.next_op(inst.target) != Some(Op::POP_TOP) {
-            return Err(adjacency(inst.target, "3.13 wants POP_TOP directly after END_FOR"));
+        Self::want_no_prefix(inst.target, end)?;
+        if self.version == Version::V313 {
+            let Some((Op::POP_TOP, pop)) = self.next(inst.target) else {
+                return Err(adjacency(inst.target, "3.13 wants POP_TOP directly after END_FOR"));
+            };
+            Self::want_no_prefix(inst.target + 1, pop)?;
         }
         Ok(())
     }
@@ -412,8 +403,9 @@ impl Check<'_> {
     }
 
     /// The prologue: free variables, cells, the generator's start and RESUME, in straight-line code that runs once.
-    pub(super) fn prologue(&self, facts: Facts, is_head: impl Fn(u32) -> bool) -> Result<()> {
-        let kinds = self.meta.flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR);
+    /// Says where that is; elsewhere in code that is reached, its operations are refused by their own rules.
+    pub(super) fn prologue(&self, is_head: impl Fn(u32) -> bool) -> Result<u32> {
+        let kinds = self.meta.flags & SUSPENDING;
         if kinds.count_ones() > 1 {
             return Err(Error::whole(
                 ErrorKind::BadFlags,
@@ -422,7 +414,7 @@ impl Check<'_> {
         }
         let mut wants_free = self.has_free();
         let mut wants_generator = kinds != 0;
-        let mut at = None;
+        let mut wants_first_cell = self.meta.locals.first() == Some(&LocalKind::Cell { arg: true });
         for (index, inst) in self.program.insts.iter().enumerate() {
             let (index, op) = (index as u32, self.tables.op(inst.opcode));
             let fail = |reason: &str| Err(Error::at(ErrorKind::BadPrologue, index, reason));
@@ -433,7 +425,8 @@ impl Check<'_> {
                 return fail("no region may cover the prologue of a generator");
             }
             match op {
-                Op::NOP | Op::MAKE_CELL | Op::POP_TOP => {}
+                Op::MAKE_CELL => wants_first_cell &= inst.arg != 0,
+                Op::NOP | Op::POP_TOP => {}
                 Op::COPY_FREE_VARS if wants_free && self.only_nops_before(index) => wants_free = false,
                 Op::RETURN_GENERATOR if wants_generator => wants_generator = false,
                 // 3.15: a generator expression has a RESUME of its own before the generator is made.
@@ -445,10 +438,12 @@ impl Check<'_> {
                 Op::RESUME if wants_free => {
                     return fail("code with free variables must start with COPY_FREE_VARS");
                 }
-                Op::RESUME => {
-                    at = Some(index);
-                    break;
+                Op::RESUME if wants_first_cell => {
+                    return fail(
+                        "the first argument must be made a cell before RESUME: super() counts on it",
+                    );
                 }
+                Op::RESUME => return Ok(index),
                 _ => {
                     return fail(
                         "code must start with its prologue and RESUME: keep what the compiler put there",
@@ -456,29 +451,7 @@ impl Check<'_> {
                 }
             }
         }
-        let Some(resume) = at else {
-            return Err(Error::whole(ErrorKind::BadPrologue, "there is no RESUME at the start"));
-        };
-        // One of each was met above; any other, in code that may run again, is one too many.
-        let (free, generator) = (u32::from(self.has_free()), u32::from(kinds != 0));
-        let misplaced = [(facts.copy_free_vars, free), (facts.return_generator, generator)]
-            .into_iter()
-            .find(|(found, wanted)| found.0 != *wanted);
-        if let Some((found, _)) = misplaced {
-            return Err(Error::at(
-                ErrorKind::BadPrologue,
-                found.1,
-                "it belongs into the prologue, once, and only if there are free variables or co_flags say generator",
-            ));
-        }
-        if let Some(index) = facts.first_yield.filter(|index| kinds == 0 || *index < resume) {
-            return Err(Error::at(
-                ErrorKind::BadPrologue,
-                index,
-                "only code whose co_flags say generator, coroutine or asynchronous generator can yield",
-            ));
-        }
-        Ok(())
+        Err(Error::whole(ErrorKind::BadPrologue, "there is no RESUME at the start"))
     }
 
     fn has_free(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The abstract machine: one stack of [`Slot`]s and what is known of each local, and the primitives that operations use.
 use super::borrow::Borrows;
+use super::check::Facts;
 use super::slot::{Slot, Tag, render};
 use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use crate::error::{Error, ErrorKind, Result};
@@ -68,8 +69,9 @@ pub(super) struct Machine<'a> {
     pub(super) copied: bool,
     /// KW_NAMES of 3.11 and 3.12 that no CALL has consumed yet.
     pub(super) kwnames: Option<u32>,
-    /// The program has an `except*`, so lists of exceptions matter.
-    pub(super) has_except_star: bool,
+    pub(super) facts: Facts,
+    /// The RESUME at which the prologue ends.
+    pub(super) prologue_end: u32,
 }
 
 impl Machine<'_> {
@@ -189,7 +191,10 @@ impl Machine<'_> {
     }
 
     pub(super) fn trust(&self, local: u32) -> Trust {
-        self.meta.trusted_locals.get(local as usize).copied().unwrap_or_default()
+        match self.meta.trusted_locals.get(local as usize) {
+            Some(Trust::Iterator) if self.facts.is_async_first => Trust::AsyncIterator,
+            trust => trust.copied().unwrap_or_default(),
+        }
     }
 
     /// What the value of a local (in its cell, if it is one) is known to be.
@@ -197,6 +202,7 @@ impl Machine<'_> {
         match self.trust(local) {
             Trust::None => Tag::Obj,
             Trust::Iterator => Tag::Iter,
+            Trust::AsyncIterator => Tag::AsyncIter,
             Trust::Tuple => Tag::Tuple,
             Trust::Dict => Tag::Dict,
             Trust::Int => Tag::Int,
@@ -297,11 +303,11 @@ impl Machine<'_> {
             return Err(self.wrong_type(0, "an object"));
         }
         let cell = slot.is(Tag::Cell);
-        if self.meta.locals[local as usize] == LocalKind::Free && !cell {
-            return Err(self
-                .error(ErrorKind::BadLocal, "the slot of a free variable keeps its cell: use STORE_DEREF"));
+        if !cell && !matches!(self.meta.locals[local as usize], LocalKind::Local { .. }) {
+            self.store_beside_cell(local, slot)?;
         }
-        if self.meta.trusted_locals[local as usize] != Trust::None && slot.is_obj() {
+        let trust = self.meta.trusted_locals[local as usize];
+        if trust != Trust::None && !slot.is(Tag::Null) && slot.origin() != Some(local) {
             self.want_trusted(local, 0)?;
         }
         if let Some(load) = slot.load() {
@@ -311,6 +317,28 @@ impl Machine<'_> {
         self.release(local)?;
         self.set_local(local, slot.is_obj(), cell);
         Ok(())
+    }
+
+    /// Something that is no cell goes where a cell belongs.
+    #[cold]
+    fn store_beside_cell(&self, local: u32, slot: Slot) -> Result<()> {
+        match self.meta.locals[local as usize] {
+            LocalKind::Free => Err(self
+                .error(ErrorKind::BadLocal, "the slot of a free variable keeps its cell: use STORE_DEREF")),
+            // `super()` takes the first argument out of its cell without looking. Inlined comprehensions that use its name
+            // for their own put their values there for a while: CPython itself crashes if such a one calls `super()`.
+            LocalKind::Cell { arg: true }
+                if local == 0
+                    && !slot.is(Tag::Null)
+                    && (!self.facts.first_is_borrowed || self.meta.has_class_cell) =>
+            {
+                Err(self.error(
+                    ErrorKind::BadLocal,
+                    "the first argument stays in its cell, for super() looks for it there: use STORE_DEREF",
+                ))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The kind of the constant that a code or function slot stands for.
@@ -333,8 +361,8 @@ pub(super) fn satisfies(slot: Slot, trust: Trust) -> bool {
             Trust::None | Trust::Int => slot.is_obj(),
             // `___stack0` may be anything, and nothing is stored there but by its maker.
             Trust::Any => false,
-            // The first loop of an asynchronous comprehension may be an `async for`.
-            Trust::Iterator => slot.is(Tag::Iter) || slot.is(Tag::AsyncIter),
+            Trust::Iterator => slot.is(Tag::Iter),
+            Trust::AsyncIterator => slot.is(Tag::AsyncIter),
             Trust::Tuple => is_tuple(slot),
             Trust::Dict => slot.is(Tag::Dict),
             Trust::Set => slot.is(Tag::Set),

@@ -6,11 +6,14 @@
 //! looks at what needs no state (operands, neighbours, prologue). Straight-line code is interpreted in place; states meet only
 //! at heads of blocks. What cannot be proved is refused with an [`Error`] that says what to do.
 //!
-//! Outside the proof: what other code does to a frame from outside (a debugger that moves `f_lineno`), exceptions that
-//! monitoring callbacks raise at instructions which cannot raise by themselves, and values that [`Trust`](crate::code::Trust)
-//! names vouch for.
+//! Outside the proof: what other code does to a frame from outside (a debugger that moves `f_lineno`, somebody who finds a list
+//! or a function that only the stack refers to with `gc`), exceptions that monitoring callbacks raise at instructions which
+//! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for, and what CPython's own compiler
+//! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
+//! a captured first argument.
 mod borrow;
 mod check;
+pub mod first_loop;
 mod interrupt;
 mod machine;
 mod slot;
@@ -19,7 +22,7 @@ mod special;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::code::{CodeMeta, Program, RegionDepth};
+use crate::code::{CodeMeta, Program, RegionDepth, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
@@ -133,8 +136,13 @@ fn run(
     scratch.block_of.clear();
     scratch.block_of.resize(program.insts.len(), NO_INDEX);
     let block_of = &mut scratch.block_of;
-    let facts = check.run(|target| block_of[target as usize] = 0)?;
-    check.prologue(facts, |index| block_of[index as usize] != NO_INDEX)?;
+    let mut facts = check.run(|target| block_of[target as usize] = 0)?;
+    if meta.flags & first_loop::ASYNC != 0
+        && let Some(local) = meta.trusted_locals.iter().position(|trust| *trust == Trust::Iterator)
+    {
+        facts.is_async_first = first_loop::wanted(version, program, local as u32) == Trust::AsyncIterator;
+    }
+    let prologue_end = check.prologue(|index| block_of[index as usize] != NO_INDEX)?;
     levels(version, program, scratch)?;
 
     scratch.blocks.clear();
@@ -182,7 +190,8 @@ fn run(
         dirty: false,
         copied: false,
         kwnames: None,
-        has_except_star: facts.has_except_star,
+        facts,
+        prologue_end,
     };
     let mut prover = Prover {
         machine,
@@ -305,6 +314,11 @@ impl Prover<'_> {
                     Op::YIELD_VALUE => depth,
                     // It takes its operands only where it does not raise.
                     Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
+                    Op::LIST_EXTEND => {
+                        // It may fail halfway, so the handler cannot know what is in the list either.
+                        special::share(&mut self.machine, inst.arg as usize);
+                        depth - counts.pop
+                    }
                     _ => depth - counts.pop,
                 };
                 if kept < level {

@@ -1,8 +1,8 @@
 //! What the verifier knows of one stack slot, in 32 bits, and how two such facts are joined where paths meet.
 //!
 //! Layout: bits 0–6 the [`Tag`], bit 7 "borrowed", bits 8–31 a payload. The payload of a borrowed slot is the load that
-//! borrowed it (see [`Slot::borrowed`]); else it depends on the tag: a tuple's length plus one (0 = unknown) or the index of a
-//! code constant.
+//! borrowed it (see [`Slot::borrowed`]); else it depends on the tag: a tuple's length plus one (0 = unknown), a local's index
+//! plus one or the index of a code constant.
 use std::fmt::Write;
 
 /// Kinds of slots. From [`Tag::Obj`] on all are references to objects; the order is part of the logic.
@@ -49,6 +49,10 @@ pub(super) enum Tag {
     List,
     /// Exact list of exceptions and None that nothing else refers to.
     ExcList,
+    /// Exact list of exact lists that nothing else refers to, but for a [`Tag::ListsCopy`].
+    Lists,
+    /// A second reference to such a list, which a subscription takes right away.
+    ListsCopy,
     /// Exact slice.
     Slice,
     /// Exact set.
@@ -75,7 +79,7 @@ pub(super) enum Tag {
     AliasTuple,
 }
 
-const TAGS: [Tag; 33] = [
+const TAGS: [Tag; 35] = [
     Tag::Junk,
     Tag::Null,
     Tag::MaybeNull,
@@ -96,6 +100,8 @@ const TAGS: [Tag; 33] = [
     Tag::PairedIter,
     Tag::List,
     Tag::ExcList,
+    Tag::Lists,
+    Tag::ListsCopy,
     Tag::Slice,
     Tag::Set,
     Tag::Dict,
@@ -175,6 +181,16 @@ impl Slot {
         if self.is_borrowed() { Some(self.0 >> 8) } else { None }
     }
 
+    /// NULL or the value of a local that may have been unbound.
+    pub(super) const fn taken_from(local: u32) -> Self {
+        if local < MAX_PAYLOAD { Self::with(Tag::MaybeNull, local + 1) } else { Self::of(Tag::MaybeNull) }
+    }
+
+    /// Which local it was taken from, if that is known.
+    pub(super) const fn origin(self) -> Option<u32> {
+        if self.is(Tag::MaybeNull) { self.len() } else { None }
+    }
+
     /// The code constant.
     pub(super) const fn constant(self) -> u32 {
         self.0 >> 8
@@ -190,9 +206,18 @@ impl Slot {
         if self.is_borrowed() { Self(self.0 & !TAG_BITS | tag as u32) } else { Self::of(tag) }
     }
 
-    /// What is left of a list of exceptions once something else refers to it too.
+    /// An exact list, whatever else is known of it.
+    pub(super) fn is_list(self) -> bool {
+        (Tag::List..=Tag::ListsCopy).contains(&self.tag())
+    }
+
+    /// What is left once something else refers to it too: nobody vouches for the items of a list, nor for a function's code.
     pub(super) fn shared(self) -> Self {
-        if self.is(Tag::ExcList) { Self::of(Tag::List) } else { self }
+        match self.tag() {
+            Tag::ExcList | Tag::Lists | Tag::ListsCopy => Self::of(Tag::List),
+            Tag::Function => Self::OBJ,
+            _ => self,
+        }
     }
 
     /// What holds on both of two paths; `None` if each borrows from another load.
@@ -213,7 +238,7 @@ impl Slot {
                     match tag {
                         // Without their payload they say nothing.
                         Tag::OpenFunction | Tag::GuardedFunction => Self::of(Tag::Junk),
-                        Tag::Code => Self::OBJ,
+                        Tag::Code | Tag::Function => Self::OBJ,
                         Tag::CellTuple | Tag::AliasTuple => Self::of(Tag::Tuple),
                         _ => Self::of(tag),
                     }
@@ -227,7 +252,9 @@ impl Slot {
 
 /// `low < high` in the order of [`Tag`].
 fn join_tags(low: Tag, high: Tag) -> Tag {
-    use Tag::{Any, Exc, ExcList, ExcOrNone, Index, Junk, List, MaybeNull, None, Null, Obj, Tuple};
+    use Tag::{
+        Any, Exc, ExcList, ExcOrNone, Index, Junk, List, Lists, ListsCopy, MaybeNull, None, Null, Obj, Tuple,
+    };
     match (low, high) {
         (Null, MaybeNull) => MaybeNull,
         (Null | MaybeNull, high) if high >= Obj => MaybeNull,
@@ -235,7 +262,7 @@ fn join_tags(low: Tag, high: Tag) -> Tag {
         // The caller vouches for one path only.
         (Any, _) => Obj,
         (None, ExcOrNone | Exc) | (ExcOrNone, Exc) => ExcOrNone,
-        (List, ExcList) => List,
+        (List | ExcList | Lists, ExcList | Lists | ListsCopy) => List,
         (low, _) if low >= Tuple => Tuple,
         (low, _) if low >= Obj => Obj,
         _ => Junk,
@@ -276,6 +303,7 @@ pub(super) fn render(stack: &[Slot]) -> String {
             Tag::AsyncIter => "asynchronous iterator",
             Tag::List => "list",
             Tag::ExcList => "list of exceptions",
+            Tag::Lists | Tag::ListsCopy => "list of lists",
             Tag::Slice => "slice",
             Tag::Set => "set",
             Tag::Dict => "dict",
@@ -317,6 +345,7 @@ mod tests {
         slots.extend([1, 2].map(|n| Slot::tuple(Tag::CellTuple, n)));
         slots.extend([1, 2].map(|n| Slot::with(Tag::Code, n)));
         slots.extend([1, 2].map(|n| Slot::with(Tag::GuardedFunction, n)));
+        slots.extend([1, 2].map(|n| Slot::with(Tag::Function, n)));
         for a in &slots {
             assert!(a.join(*a).unwrap() == *a);
             for b in &slots {

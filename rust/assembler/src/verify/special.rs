@@ -1,6 +1,7 @@
 //! Operations whose operands must be of certain kinds, or that move slots around.
 //!
 //! Each function states what CPython takes for granted without looking. Depth and operand ranges are checked before.
+use super::check::SUSPENDING;
 use super::machine::{Machine, is_tuple, satisfies};
 use super::slot::{Slot, Tag};
 use crate::code::{ConstKind, LocalKind, Trust};
@@ -33,7 +34,7 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
         Op::LOAD_FAST_AND_CLEAR => {
             want_not_free(m, arg)?;
             let slot =
-                if m.locals.is_bound(arg) { Slot::of(m.local_tag(arg)) } else { Slot::of(Tag::MaybeNull) };
+                if m.locals.is_bound(arg) { Slot::of(m.local_tag(arg)) } else { Slot::taken_from(arg) };
             m.release(arg)?;
             m.set_local(arg, false, false);
             m.push(slot);
@@ -57,6 +58,12 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
             m.set_local(arg, true, true);
         }
         Op::COPY_FREE_VARS => {
+            want_prologue(m)?;
+            let free = m.meta.locals.iter().filter(|kind| **kind == LocalKind::Free).count();
+            if arg as usize != free {
+                let reason = format!("COPY_FREE_VARS says {arg}, but there are {free} free variables");
+                return Err(m.error(ErrorKind::BadPrologue, reason));
+            }
             for (local, kind) in m.meta.locals.iter().enumerate() {
                 if *kind == LocalKind::Free {
                     m.set_local(local as u32, true, true);
@@ -176,14 +183,13 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
         Op::BINARY_OP => {
             m.want_objects(2)?;
             // Until 3.13 subscription is an operation of its own.
-            let is_slicing = arg == 26 && m.peek(0).is(Tag::Slice);
-            let result = if is_slicing { slice_of(m.peek(1)) } else { Slot::OBJ };
+            let result = if arg == 26 { item_of(m.peek(1), m.peek(0)) } else { Slot::OBJ };
             m.drop(2);
             m.push(result);
         }
         Op::BINARY_SUBSCR => {
             m.want_objects(2)?;
-            let result = if m.peek(0).is(Tag::Slice) { slice_of(m.peek(1)) } else { Slot::OBJ };
+            let result = item_of(m.peek(1), m.peek(0));
             m.drop(2);
             m.push(result);
         }
@@ -208,27 +214,32 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
         Op::BUILD_TUPLE => build_tuple(m, arg as usize)?,
         Op::BUILD_LIST => {
             m.want_objects(arg as usize)?;
+            let items = &m.stack[m.stack.len() - arg as usize..];
+            let tag = match arg {
+                0 if m.facts.has_except_star => Tag::ExcList,
+                0 => Tag::List,
+                _ if items.iter().all(|slot| slot.is_list()) => Tag::Lists,
+                _ => Tag::List,
+            };
             m.drop(arg as usize);
-            let fresh = arg == 0 && m.has_except_star;
-            m.push(Slot::of(if fresh { Tag::ExcList } else { Tag::List }));
+            m.push(Slot::of(tag));
         }
         Op::LIST_APPEND => {
             let value = m.want_object(0)?;
-            let list = want_list(m, arg as usize)?;
-            let keeps = matches!(value.tag(), Tag::Exc | Tag::ExcOrNone | Tag::None);
-            if !keeps && list.is(Tag::ExcList) {
-                m.poke(arg as usize, list.shared());
-                m.dirty = true;
+            let keeps = match want_list(m, arg as usize)?.tag() {
+                Tag::ExcList => matches!(value.tag(), Tag::Exc | Tag::ExcOrNone | Tag::None),
+                Tag::Lists => value.is_list(),
+                _ => true,
+            };
+            if !keeps {
+                share(m, arg as usize);
             }
             m.drop(1);
         }
         Op::LIST_EXTEND => {
             m.want_object(0)?;
-            let list = want_list(m, arg as usize)?;
-            if list.is(Tag::ExcList) {
-                m.poke(arg as usize, list.shared());
-                m.dirty = true;
-            }
+            want_list(m, arg as usize)?;
+            share(m, arg as usize);
             m.drop(1);
         }
         Op::SET_ADD | Op::SET_UPDATE => {
@@ -272,10 +283,14 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
             m.push(Slot::of(Tag::Interpolation));
         }
         Op::BUILD_TEMPLATE => {
-            m.want(1, Tag::StrTuple, "a tuple of str")?;
             let parts = m.peek(0);
-            if !(parts.is(Tag::InterpolationTuple) || (is_tuple(parts) && parts.len() == Some(0))) {
-                return Err(m.wrong_type(0, "a tuple of interpolations made by BUILD_TUPLE"));
+            let count = match parts.len() {
+                Some(count) if parts.is(Tag::InterpolationTuple) || (is_tuple(parts) && count == 0) => count,
+                _ => return Err(m.wrong_type(0, "a tuple of interpolations made by BUILD_TUPLE")),
+            };
+            // Adding templates takes their last and first texts without looking whether there are any.
+            if !(m.peek(1).is(Tag::StrTuple) && m.peek(1).len() == Some(count + 1)) {
+                return Err(m.wrong_type(1, &format!("a tuple of {} str", count + 1)));
             }
             m.drop(2);
             m.push(Slot::OBJ);
@@ -311,6 +326,7 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
         }
         Op::RETURN_CONST => want_empty(m)?,
         Op::RETURN_GENERATOR => {
+            want_prologue(m)?;
             if m.version < Version::V315 {
                 want_empty(m)?;
             }
@@ -433,6 +449,17 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
     Ok(())
 }
 
+/// Some operations belong into the prologue and nowhere else.
+fn want_prologue(m: &Machine<'_>) -> Result<()> {
+    if m.index < m.prologue_end {
+        return Ok(());
+    }
+    Err(m.error(
+        ErrorKind::BadPrologue,
+        "it belongs into the prologue, once, and only if there are free variables or co_flags say generator",
+    ))
+}
+
 /// An object, and in 3.15 above it NULL or an index that is only dropped: nothing will be asked of them as an iterator.
 fn want_iterator_slots(m: &Machine<'_>, upper_from_top: usize) -> Result<()> {
     if m.version < Version::V315 {
@@ -478,6 +505,7 @@ fn constant(kind: ConstKind, index: u32) -> Slot {
         ConstKind::Tuple(len) => Slot::tuple(Tag::Tuple, len),
         ConstKind::Code { .. } => Slot::with(Tag::Code, index),
         ConstKind::Int => Slot::of(Tag::Int),
+        ConstKind::Slice => Slot::of(Tag::Slice),
         ConstKind::Other => Slot::OBJ,
     }
 }
@@ -509,9 +537,9 @@ fn copy(m: &mut Machine<'_>, from_top: usize) -> Result<()> {
     let slot = m.peek(from_top);
     let copied = match slot.tag() {
         Tag::PairedIter => slot.retagged(Tag::Obj),
-        Tag::ExcList => {
-            m.poke(from_top, slot.shared());
-            m.dirty = true;
+        Tag::Lists if is_subscribed_next(m) => Slot::of(Tag::ListsCopy),
+        Tag::ExcList | Tag::Lists | Tag::Function => {
+            share(m, from_top);
             slot.shared()
         }
         Tag::Lasti | Tag::OpenFunction | Tag::GuardedFunction => slot,
@@ -523,10 +551,47 @@ fn copy(m: &mut Machine<'_>, from_top: usize) -> Result<()> {
     Ok(())
 }
 
+/// From now on something else refers to it too.
+pub(super) fn share(m: &mut Machine<'_>, from_top: usize) {
+    let slot = m.peek(from_top);
+    if slot.shared() != slot {
+        m.poke(from_top, slot.shared());
+        m.dirty = true;
+    }
+}
+
+/// What is copied here is subscribed with a constant right away, which takes the copy.
+fn is_subscribed_next(m: &Machine<'_>) -> bool {
+    let tables = crate::tables::get(m.version);
+    let Some([index, subscription]) = m.program.insts.get(m.index as usize + 1..m.index as usize + 3) else {
+        return false;
+    };
+    let is_index = match tables.op(index.opcode) {
+        Op::LOAD_SMALL_INT => true,
+        Op::LOAD_CONST => matches!(m.meta.consts.get(index.arg as usize), Some(ConstKind::Int)),
+        _ => false,
+    };
+    is_index
+        && match tables.op(subscription.opcode) {
+            Op::BINARY_SUBSCR => true,
+            Op::BINARY_OP => subscription.arg == 26,
+            _ => false,
+        }
+}
+
+/// What a subscription gives.
+fn item_of(container: Slot, key: Slot) -> Slot {
+    match (container.tag(), key.tag()) {
+        (_, Tag::Slice) => slice_of(container),
+        (Tag::Lists | Tag::ListsCopy, Tag::Int) => Slot::of(Tag::List),
+        _ => Slot::OBJ,
+    }
+}
+
 /// Slices of exact lists and tuples are exact lists and tuples.
 fn slice_of(container: Slot) -> Slot {
     match container.tag() {
-        Tag::List | Tag::ExcList => Slot::of(Tag::List),
+        _ if container.is_list() => Slot::of(Tag::List),
         Tag::Tuple | Tag::StrTuple | Tag::CellTuple => Slot::of(Tag::Tuple),
         _ => Slot::OBJ,
     }
@@ -542,7 +607,11 @@ fn build_tuple(m: &mut Machine<'_>, count: usize) -> Result<()> {
         Slot::tuple(Tag::CellTuple, count as u32)
     } else if all(Tag::Interpolation) {
         Slot::tuple(Tag::InterpolationTuple, count as u32)
-    } else if count == 3 && items[0].is(Tag::Str) && (items[1].is(Tag::None) || is_tuple(items[1])) {
+    } else if count == 3
+        && items[0].is(Tag::Str)
+        && (items[1].is(Tag::None) || is_tuple(items[1]))
+        && items[2].is(Tag::Function)
+    {
         Slot::tuple(Tag::AliasTuple, 3)
     } else {
         Slot::tuple(Tag::Tuple, count as u32)
@@ -554,7 +623,7 @@ fn build_tuple(m: &mut Machine<'_>, count: usize) -> Result<()> {
 
 fn want_list(m: &Machine<'_>, from_top: usize) -> Result<Slot> {
     let slot = m.peek(from_top);
-    if matches!(slot.tag(), Tag::List | Tag::ExcList | Tag::Any) {
+    if slot.is_list() || slot.is(Tag::Any) {
         return Ok(slot);
     }
     Err(m.wrong_type(from_top, "a list made by BUILD_LIST"))
@@ -607,7 +676,7 @@ fn intrinsic_1(m: &mut Machine<'_>, arg: u32) -> Result<()> {
             m.want(
                 0,
                 Tag::AliasTuple,
-                "a tuple of a str, a tuple or None, and a value, made by BUILD_TUPLE 3",
+                "a tuple of a str, a tuple or None, and a function, made by BUILD_TUPLE 3",
             )?;
             Tag::Obj
         }
@@ -821,6 +890,12 @@ fn want_empty(m: &Machine<'_>) -> Result<()> {
 
 /// Suspended inside `yield from` or `await`, CPython takes the value below for the delegate.
 fn yield_value(m: &mut Machine<'_>, inst: Inst) -> Result<()> {
+    if m.meta.flags & SUSPENDING == 0 {
+        return Err(m.error(
+            ErrorKind::BadPrologue,
+            "only code whose co_flags say generator, coroutine or asynchronous generator can yield",
+        ));
+    }
     m.want_object(0)?;
     let delegates = if m.version < Version::V313 {
         let next = m.program.insts.get(m.index as usize + 1);

@@ -33,6 +33,7 @@ pub fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
         consts: &[],
         locals: &[],
         trusted_locals: &[],
+        has_class_cell: false,
     }
 }
 
