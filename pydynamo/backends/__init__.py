@@ -50,10 +50,6 @@ def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable
     return made
 
 
-aot_eager.wants_fake_inputs = True  # type: ignore[attr-defined]
-inductor.wants_fake_inputs = True  # type: ignore[attr-defined]
-
-
 @register("triton")
 def triton(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
     """pydynamo's own Triton lowering."""
@@ -61,6 +57,10 @@ def triton(module: Any, example_inputs: list[Any], **options: Any) -> Callable[.
 
     made: Callable[..., Any] = backend(module, example_inputs, **options)
     return made
+
+
+for _traced in (aot_eager, inductor, triton):
+    _traced.wants_fake_inputs = True  # type: ignore[attr-defined]
 
 
 def list_backends() -> list[str]:
@@ -90,7 +90,11 @@ def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None
         keywords["mode"] = mode
     if options:
         keywords["options"] = options
-    return functools.partial(found, **keywords) if keywords else found
+    if not keywords:
+        return found
+    bound: Any = functools.partial(found, **keywords)
+    bound.wants_fake_inputs = getattr(found, "wants_fake_inputs", False)
+    return bound  # type: ignore[no-any-return]
 
 
 @functools.cache

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.operators import decompose_log_softmax, decompose_softmax
@@ -172,10 +173,15 @@ def clean(gm: torch.fx.GraphModule) -> torch.fx.GraphModule:
         other = seen.get(key)
         if other is None:
             seen[key] = node
-        elif other.meta["val"].stride() == val.stride() and not _fresh_result(node):
+        elif _strides(other.meta["val"]) == _strides(val) and not _fresh_result(node):
             node.replace_all_uses_with(other)
             gm.graph.erase_node(node)
     return gm
+
+
+def _strides(val: torch.Tensor) -> tuple[Any, ...]:
+    """Strides that compare without a guard."""
+    return tuple(private.expression_of(s) if isinstance(s, torch.SymInt) else s for s in val.stride())
 
 
 def _fresh_result(node: torch.fx.Node) -> bool:
@@ -188,6 +194,8 @@ def _key(a: Any) -> Any:
         return (type(a), *(_key(x) for x in a))
     if isinstance(a, dict):
         return tuple((k, _key(v)) for k, v in a.items())
+    if isinstance(a, torch.SymInt):
+        return (torch.SymInt, private.expression_of(a))
     return (a, type(a), str(a)) if isinstance(a, (int, float, bool)) else a
 
 
@@ -230,16 +238,16 @@ def _compile_backward(opts: Options, gm: torch.fx.GraphModule, inputs: Sequence[
 
 
 def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
-    from pydynamo.lowering.dynamic import has_symbols, specialized
-
-    if has_symbols(gm):
-        return specialized(gm, opts, backward)
     replace_dropout(gm)
     clean(gm)
-    done = compile_graph(gm, device_of(gm), opts, backward)
+    run: Callable[[list[Any]], Any]
+    if dynamic.has_symbols(gm):
+        run = dynamic.compiled(gm, opts, backward)
+    else:
+        run = compile_graph(gm, device_of(gm), opts, backward).call
 
     def call(args: list[Any]) -> Any:
-        return done.call(args)
+        return run(args)
 
     call._boxed_call = True  # type: ignore[attr-defined]
     return call

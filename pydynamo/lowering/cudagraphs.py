@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 log = logging.getLogger("pydynamo.lowering")
+MOST = 16  # sets of sizes that get a CUDA graph of their own
 WARM = 2  # plain calls before the capture: they compile, and show which addresses stay
 Run = Callable[[list[Any]], Sequence[Any]]
 
@@ -83,9 +84,26 @@ def capture(run: Callable[[], Any]) -> tuple[Callable[[], None], Any]:
     return graph.replay, results
 
 
-def recorded(run: Run, mutates: bool) -> Run:
-    """`run` as a CUDA graph where that is sound."""
+class Recorders:
+    """A recorder for each set of sizes; beyond `MOST` sets, plain calls."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.found: dict[Any, Recorder] = {}
+
+    def __call__(self, args: list[Any]) -> Sequence[Any]:
+        key = tuple([(a.shape, a.stride()) if isinstance(a, torch.Tensor) else a for a in args])
+        recorder = self.found.get(key)
+        if recorder is None:
+            if len(self.found) >= MOST:
+                return self.run(args)
+            recorder = self.found[key] = Recorder(self.run, capture)
+        return recorder(args)
+
+
+def recorded(run: Run, mutates: bool, sized: bool = False) -> Run:
+    """`run` as a CUDA graph where that is sound; `sized`: its arguments' sizes may differ from call to call."""
     if mutates:
         log.info("no CUDA graph: the graph changes its inputs")
         return run
-    return Recorder(run, capture)
+    return Recorders(run) if sized else Recorder(run, capture)

@@ -2,7 +2,8 @@
 
 A graph value is a :class:`Buffer` (memory), a :class:`Lazy` (an index function without memory of its own),
 or a Python constant.  What runs is a list of :class:`Loop` and :class:`Extern` in program order.
-Addresses are :class:`pydynamo.lowering.index.Index`.  Shapes and strides count elements.
+Addresses are :class:`pydynamo.lowering.index.Index`.  Shapes and strides count elements; they are ints, or a
+:class:`pydynamo.lowering.symbols.Size` where they are known at run time only.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.lowering.index import Index, flatten
+from pydynamo.lowering.symbols import Int, same
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -32,11 +34,11 @@ class Buffer:
     def __init__(
         self,
         name: str,
-        shape: Sequence[int],
-        stride: Sequence[int],
+        shape: Sequence[Int],
+        stride: Sequence[Int],
         dtype: torch.dtype,
         device: torch.device,
-        offset: int = 0,
+        offset: Int = 0,
     ) -> None:
         self.name, self.dtype, self.device, self.offset = name, dtype, device, offset
         self.shape, self.stride = tuple(shape), tuple(stride)
@@ -45,7 +47,7 @@ class Buffer:
     def reads(self) -> frozenset[str]:
         return frozenset((self.name,))
 
-    def view(self, shape: Sequence[int], stride: Sequence[int], offset: int | None = None) -> Buffer:
+    def view(self, shape: Sequence[Int], stride: Sequence[Int], offset: Int | None = None) -> Buffer:
         """Another window on the same storage."""
         return Buffer(self.name, shape, stride, self.dtype, self.device, self.offset if offset is None else offset)
 
@@ -53,7 +55,7 @@ class Buffer:
         return k.load(self, flatten(idx, self.stride, self.offset))
 
     def __repr__(self) -> str:
-        off = f" + {self.offset}" if self.offset else ""
+        off = "" if same(self.offset, 0) else f" + {self.offset!r}"
         return f"{self.name}{off}: {short(self.dtype)}{list(self.shape)} by {list(self.stride)}"
 
 
@@ -79,7 +81,7 @@ class Lazy:
     __slots__ = ("cost", "dtype", "fn", "node", "reads", "shape")
 
     def __init__(
-        self, shape: Sequence[int], dtype: torch.dtype, fn: IndexFn, inputs: Sequence[Any] = (), cost: int = 1
+        self, shape: Sequence[Int], dtype: torch.dtype, fn: IndexFn, inputs: Sequence[Any] = (), cost: int = 1
     ) -> None:
         self.shape, self.dtype, self.fn = tuple(shape), dtype, fn
         self.cost, self.reads = cost, NO_READS
@@ -125,7 +127,7 @@ class Loop:
     def __init__(
         self,
         outs: Sequence[Buffer],
-        shape: Sequence[int],
+        shape: Sequence[Int],
         body: Callable[..., Any],
         reads: frozenset[str],
         *,
@@ -143,12 +145,12 @@ class Loop:
         self.out_index, self.atomic = out_index, atomic
 
     @property
-    def x(self) -> int:
+    def x(self) -> Int:
         """Number of kept positions."""
         return math.prod(n for i, n in enumerate(self.shape) if i not in self.rdims)
 
     @property
-    def r(self) -> int:
+    def r(self) -> Int:
         """Number of reduced positions for each kept one."""
         return math.prod(self.shape[i] for i in self.rdims)
 

@@ -24,6 +24,7 @@ from pydynamo.lowering import numerics
 from pydynamo.lowering.index import NO_DEPS, ZERO, Atom, Index, unflatten, var, view_index
 from pydynamo.lowering.ir import Buffer, Lazy, Loop
 from pydynamo.lowering.numerics import HALF, compute_dtype, tl_compute
+from pydynamo.lowering.symbols import Int, Size, alike, le, same
 
 
 class NoFuse(Exception):
@@ -51,12 +52,12 @@ class Layout:
 
     __slots__ = ("kept", "order", "r", "rdims", "shape", "x")
 
-    def __init__(self, shape: Sequence[int], rdims: Sequence[int] = (), order: Sequence[int] | None = None) -> None:
+    def __init__(self, shape: Sequence[Int], rdims: Sequence[int] = (), order: Sequence[int] | None = None) -> None:
         self.shape, self.rdims = tuple(shape), frozenset(rdims)
         self.order = tuple(order) if order is not None else tuple(range(len(self.shape)))
         self.kept = tuple(n for i, n in enumerate(self.shape) if i not in self.rdims)
-        self.x = math.prod(self.kept)
-        self.r = math.prod(self.shape[i] for i in self.rdims)
+        self.x: Int = math.prod(self.kept)
+        self.r: Int = math.prod(self.shape[i] for i in self.rdims)
 
     def index(self, x: Index, r: Index) -> list[Index]:
         xs = [d for d in self.order if d not in self.rdims]
@@ -175,7 +176,14 @@ class Kernel:
             deps = deps | a.deps
         return self.emit(numerics.spell(name, operands or dtype, args), compute_dtype(dtype), deps)
 
-    def constant(self, c: float | int | bool, dtype: torch.dtype) -> Value:
+    def constant(self, c: float | Int | bool, dtype: torch.dtype) -> Value:
+        """The number `c`, rounded to `dtype`."""
+        if isinstance(c, Size):
+            held = torch.int64 if dtype is torch.bool else dtype
+            v = self.emit(f"tl.full({self.ones}, {c}, {tl_compute(held)})", torch.int64, NO_DEPS)
+            if dtype in HALF or dtype is torch.bool:
+                return self.emit(numerics.cast(v, compute_dtype(held), dtype), dtype, NO_DEPS)
+            return Value(v, dtype, NO_DEPS)
         return self.emit(numerics.constant(c, dtype, self.ones), dtype, NO_DEPS)
 
     def cast(self, v: Value, dtype: torch.dtype) -> Value:
@@ -196,14 +204,14 @@ class Kernel:
         text = str(e) if e.terms else f"tl.full({self.ones}, {e.const}, tl.int64)"
         return self.cast(self.emit(f"({text}).to(tl.int64)" if e.terms else text, torch.int64, e.deps), dtype)
 
-    def indirect(self, v: Value, size: int, *, wrap: bool, what: str) -> Index:
+    def indirect(self, v: Value, size: Int, *, wrap: bool, what: str) -> Index:
         """An index that was loaded: checked against `size`; with `wrap`, negative ones count from the end."""
         i = self.cast(v, torch.int64)
         if wrap:
             i = self.emit(f"tl.where({i} < 0, {i} + {size}, {i})", torch.int64, i.deps)
         ok = self.emit(f"({i} >= 0) & ({i} < {size})", torch.bool, i.deps)
         self.require(ok, f"{what}: index out of range for size {size}")
-        return Index({(Atom(str(i), size, i.deps), 1, size): 1}) if size > 1 else ZERO
+        return ZERO if le(size, 1) else Index({(Atom(str(i), size, i.deps), 1, size): 1})
 
     def random(self, seeds: Buffer, number: int, position: Index) -> Value:
         """A uniform float32 number of [0, 1) for the element at `position`."""
@@ -258,7 +266,8 @@ class Kernel:
         self.args.setdefault(name, dtype)
         text, deps = str(e), e.deps
         if not e.terms:
-            text = f"tl.full({self.ones}, {e.const}, tl.int32)"
+            small = isinstance(e.const, int) and -(2**31) <= e.const < 2**31
+            text = f"tl.full({self.ones}, {e.const}, tl.int{32 if small else 64})"
         for d in ("x", "r"):
             if d in extra and d not in deps:
                 shape = "[XB]" if self.flat else ("[XB, 1]" if d == "x" else "[1, RB]")
@@ -317,11 +326,11 @@ class Kernel:
         """Coordinates of `loop` in terms of this kernel's x and r; raises NoFuse where they do not line
         up."""
         lay, idx, n = self.layout, self.index, loop.x * loop.r
-        if loop.shape == lay.shape:
+        if alike(loop.shape, lay.shape):
             out = idx
-        elif n == lay.x * lay.r:
+        elif same(n, lay.x * lay.r):
             out = view_index(idx, lay.shape, loop.shape)
-        elif n == lay.x and not loop.rdims:
+        elif same(n, lay.x) and not loop.rdims:
             kept = [e for i, e in enumerate(idx) if i not in lay.rdims]
             out = view_index(kept, lay.kept, loop.shape)
         else:
@@ -332,7 +341,7 @@ class Kernel:
             for i, e in enumerate(out):
                 if ("x" if i in loop.rdims else "r") in e.deps:
                     raise NoFuse("another reduction")
-            if loop.x != lay.x:
+            if not same(loop.x, lay.x):
                 raise NoFuse("another reduction")
         return list(out)
 
@@ -377,7 +386,7 @@ class Kernel:
         for b, v in zip(loop.outs, values, strict=True):
             e = ZERO + b.offset
             for i, st in zip(idx, b.stride, strict=True):
-                if st:
+                if not same(st, 0):
                     e = e + i * st
             self._check_mutation(loop, b, e)
             self.store(b, e, v, loop, deps)
@@ -429,7 +438,7 @@ class Kernel:
         self.inner_memo.clear()
         if body:
             self.lines.append((f"for r0 in range(0, {self.layout.r}, RB):", ""))
-            self.lines.append(("    r = r0 + tl.arange(0, RB)[None, :]", ""))
+            self.lines.append(("    r = r0 + tl.arange(0, RB)[None, :]{wide}", ""))
             self.lines.append((f"    rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {self.layout.r}", ""))
             self.lines += [("    " + text, store) for text, store in body]
         finals, self.finals = self.finals, []
@@ -458,7 +467,7 @@ def trace(loops: Sequence[Loop], layout: Layout, mode: str) -> Kernel:
 
 
 def _row_only(loop: Loop, layout: Layout) -> bool:
-    return not loop.rdims and loop.x == layout.x
+    return not loop.rdims and same(loop.x, layout.x)
 
 
 def _ready(k: Kernel, loop: Loop) -> bool:

@@ -17,6 +17,10 @@ from pydynamo.lowering.runtime import compile_kernel, target_of
 from pydynamo.lowering.triton_codegen import Config, KernelSource
 
 ALIGNMENT = 16  # bytes: what a 128-bit load wants
+VARIANTS = 16  # of a kernel with sizes that are not known before; after that, sizes are not told apart any more
+Grid = tuple[int, int, int]
+Aligned = tuple[bool, ...] | None
+Run = Callable[[int, list[int], Any], None]
 
 
 class DirectLauncher:
@@ -28,7 +32,8 @@ class DirectLauncher:
         self.target = target_of(device)
         self.config: Config | None = None if options.mode == "max-autotune" else src.configs[0]
         self.library: bool | None = None  # a matmul template: whether the library was faster
-        self.variants: dict[tuple[bool, ...] | None, Any] = {}
+        self.variants: dict[Aligned, Run] = {}
+        self.grid: Grid | None = None
 
     def __call__(self, *tensors: torch.Tensor) -> None:
         pointers = [t.data_ptr() for t in tensors]
@@ -39,43 +44,49 @@ class DirectLauncher:
         run = self.variants.get(aligned)
         if run is None:
             run = self._prepare(aligned, pointers)
+        self._launch(run, pointers, self.grid)
+
+    def _launch(self, run: Run, values: list[int], grid: Grid | None) -> None:
         if torch.cuda.current_device() == self.index:
-            run(private.current_stream(self.index), pointers)
+            run(private.current_stream(self.index), values, grid)
         else:
             with torch.cuda.device(self.device):
-                run(private.current_stream(self.index), pointers)
+                run(private.current_stream(self.index), values, grid)
 
-    def _prepare(self, aligned: tuple[bool, ...] | None, pointers: list[int]) -> Any:
+    def _prepare(self, aligned: Aligned, pointers: list[int]) -> Run:
         if self.config is None:
-            self.config = self._measure(aligned, pointers)
+            self.config = self._measure(self.src.configs, aligned, pointers, None, None)
+        self.grid = self.src.grid(self.config)
         run = self.variants[aligned] = self._bind(self.config, aligned)
         return run
 
-    def _bind(self, config: Config, aligned: tuple[bool, ...] | None) -> Any:
+    def _bind(self, config: Config, aligned: Aligned) -> Run:
         kernel = compile_kernel(self.src, config, self.target, aligned)
         launch = kernel.run  # loads the binary
-        function, metadata, grid = kernel.function, kernel.packed_metadata, self.src.grid(config)
+        function, metadata = kernel.function, kernel.packed_metadata
         constants = tuple(self.src.constexprs(config).values())
 
-        def run(stream: int, pointers: list[int]) -> None:
-            launch(*grid, stream, function, metadata, None, None, None, *pointers, *constants)
+        def run(stream: int, values: list[int], grid: Grid) -> None:
+            launch(*grid, stream, function, metadata, None, None, None, *values, *constants)
 
         return run
 
-    def _measure(self, aligned: tuple[bool, ...] | None, pointers: list[int]) -> Config:
+    def _measure(
+        self, configs: list[Config], aligned: Aligned, values: list[int], x: int | None, r: int | None
+    ) -> Config:
         """The fastest configuration on the real arguments; kernels that change what they read are not
         tried."""
-        if self.src.atomics or self.src.inplace or len(self.src.configs) == 1:
-            return self.src.configs[0]
-        return fastest(self.src.configs, lambda c: self._time(c, aligned, pointers))
+        if self.src.atomics or self.src.inplace or len(configs) == 1:
+            return configs[0]
+        return fastest(configs, lambda c: self._time(c, aligned, values, self.src.grid(c, x, r)))
 
-    def _time(self, config: Config, aligned: tuple[bool, ...] | None, pointers: list[int]) -> float:
+    def _time(self, config: Config, aligned: Aligned, values: list[int], grid: Grid) -> float:
         try:
             run = self._bind(config, aligned)
         except RuntimeError:  # too many resources for this device
             return float("inf")
         stream = private.current_stream(self.index)
-        return self._clock(lambda: run(stream, pointers))
+        return self._clock(lambda: run(stream, values, grid))
 
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
         """Run the matmul template or the library's product, whichever was faster on the first call."""
@@ -100,6 +111,46 @@ class DirectLauncher:
             end.synchronize()
             best = min(best, start.elapsed_time(end))
         return best
+
+
+class SizedLauncher(DirectLauncher):
+    """Callable with the kernel's tensors, its sizes, and x and r.
+
+    Compiled for each block that a row in registers needs, and for which values are multiples of 16.
+    """
+
+    def __init__(self, src: KernelSource, options: Options, device: torch.device) -> None:
+        super().__init__(src, options, device)
+        self.tensors, self.always = len(src.params), src.divisible
+        self.tuned = options.mode == "max-autotune"
+        self.configs: dict[int, Config] = {}  # by bucket
+        self.sized: dict[tuple[int, Aligned], tuple[Run, Config]] = {}
+
+    def __call__(self, *args: Any) -> None:
+        *args, x, r = args
+        n = self.tensors
+        values = [t.data_ptr() for t in args[:n]] + args[n:]
+        bucket = self.src.bucket(r)
+        aligned = tuple([v % ALIGNMENT == 0 for v in values])
+        found = self.sized.get((bucket, aligned))
+        if found is None:
+            found = self._sized(bucket, aligned, values, x, r)
+        run, config = found
+        self._launch(run, values, self.src.grid(config, x, r))
+
+    def _sized(self, bucket: int, aligned: tuple[bool, ...], values: list[int], x: int, r: int) -> Any:
+        wanted = aligned
+        if len(self.sized) >= VARIANTS:
+            aligned = (*aligned[: self.tensors], *self.always)
+        config = self.configs.get(bucket)
+        if config is None:
+            configs = self.src.configs_at(bucket)
+            config = self._measure(configs, aligned, values, x, r) if self.tuned else configs[0]
+            self.configs[bucket] = config
+        known = self.sized.get((bucket, aligned))
+        found = known if known is not None else (self._bind(config, aligned), config)
+        self.sized[bucket, aligned] = self.sized[bucket, wanted] = found
+        return found
 
 
 def fastest(configs: list[Config], time: Any) -> Config:

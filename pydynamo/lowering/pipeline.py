@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from pydynamo.lowering.lower import Lowering
 from pydynamo.lowering.runtime import launcher, prepare
 from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
+from pydynamo.lowering.spec import Convert, describe
 from pydynamo.lowering.triton_codegen import KernelSource, assemble
 from pydynamo.lowering.wrapper import KernelStep, MatmulStep, Step, generate
 
@@ -57,13 +58,16 @@ class Compiled:
 
 RECENT: list[Compiled] = []  # the latest graphs of this process, for explain and for tests
 KEEP = 64
+NO_SYMBOLS: Mapping[str, str] = {}
 
 
 def lower_and_schedule(
-    gm: torch.fx.GraphModule, device: torch.device, options: Options
+    gm: torch.fx.GraphModule, device: torch.device, options: Options, convert: Convert | None = None
 ) -> tuple[Lowering, list[Op], list[Scheduled]]:
-    """The front half, which needs no Triton."""
-    low = Lowering(gm, device, options).run()
+    """The front half, which needs no Triton; `convert` knows the symbols in the graph's sizes."""
+    convert = convert or Convert(None)
+    describe(gm, convert)
+    low = Lowering(gm, device, options, convert).run()
     live = {r.name for r in low.results if hasattr(r, "name")}
     ops = eliminate_dead(low.ops, live)
     return low, ops, schedule(ops, options)
@@ -93,7 +97,7 @@ def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) ->
             for n in step.writes
             if n in returned or n in low.inputs or readers.get(n, 0) > (n in step.reads) or _again(kernel, n)
         }
-        source = assemble(kernel, needed, options)
+        source = assemble(kernel, needed, options, low.scope)
         made = [n for n in step.writes if n in source.params and n not in low.inputs and not _made(out, n)]
         plain = KernelStep(source, made)
         product = late.get(at)
@@ -145,10 +149,20 @@ def sources(steps: list[Step]) -> list[KernelSource]:
     return kernels
 
 
-def compile_graph(gm: torch.fx.GraphModule, device: torch.device, options: Options, backward: bool = False) -> Compiled:
-    """Compile a functional core-ATen graph whose nodes carry fake tensors in ``meta["val"]``."""
+def compile_graph(
+    gm: torch.fx.GraphModule,
+    device: torch.device,
+    options: Options,
+    backward: bool = False,
+    convert: Convert | None = None,
+    symbols: Mapping[str, str] = NO_SYMBOLS,
+) -> Compiled:
+    """Compile a functional core-ATen graph whose nodes carry fake tensors in ``meta["val"]``.
+
+    Where their sizes are symbolic, `convert` knows the symbols and `symbols` says how inputs give their values.
+    """
     t0 = time.perf_counter()
-    low, ops, scheduled = lower_and_schedule(gm, device, options)
+    low, ops, scheduled = lower_and_schedule(gm, device, options, convert)
     t1 = time.perf_counter()
     steps = generate_kernels(low, scheduled, options)
     t2 = time.perf_counter()
@@ -156,9 +170,11 @@ def compile_graph(gm: torch.fx.GraphModule, device: torch.device, options: Optio
     prepare(kernels, options, device)
     launchers = [launcher(k, options, device) for k in kernels]
     call: Callable[[list[Any]], Sequence[Any]]
-    wrapper, call = generate(low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers)
+    wrapper, call = generate(
+        low.inputs, symbols, steps, low.roots, low.results, low.constants, backward, device, launchers
+    )
     if options.mode == "reduce-overhead" and device.type == "cuda":
-        call = recorded(call, any(op.writes & set(low.inputs) for op in ops))
+        call = recorded(call, any(op.writes & set(low.inputs) for op in ops), bool(symbols))
     t3 = time.perf_counter()
     reasons = [f"{op.target}: {op.reason}" for op in ops if isinstance(op, Extern)]
     done = Compiled(

@@ -20,6 +20,7 @@ from pydynamo.errors import PydynamoError
 from pydynamo.lowering.compile_worker import Job, compile_file
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.numerics import SIGNATURE
+from pydynamo.lowering.symbols import hint
 from pydynamo.lowering.triton_codegen import Config, KernelSource
 
 Launcher = Callable[..., None]
@@ -39,7 +40,7 @@ def source_file(src: KernelSource) -> Path:
     path = cache_dir() / f"k{src.key}.py"
     if not path.exists():
         doc = src.doc.replace("\\", "\\\\").replace('"""', "'''")
-        text = f'"""{src.mode} kernel, x = {src.x}, r = {src.r}\n\n{doc}\n"""\n{src.text}'
+        text = f'"""{src.mode} kernel, x = {src.x!r}, r = {src.r!r}\n\n{doc}\n"""\n{src.text}'
         fd, tmp = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(fd, "w") as f:
             f.write(text)
@@ -56,11 +57,14 @@ class Interpreted:
 
         interpreter.install()
         self.run, self.races = interpreter.run, not src.atomics
-        self.fn, config = interpreter.load(src.key, src.text), src.configs[0]
-        self.grid, self.consts = src.grid(config), src.constexprs(config)
+        self.src, self.fn = src, interpreter.load(src.key, src.text)
 
-    def __call__(self, *tensors: torch.Tensor) -> None:
-        self.run(self.fn, self.grid, tensors, self.consts, self.races)
+    def __call__(self, *args: Any) -> None:
+        src, config, x, r = self.src, self.src.configs[0], None, None
+        if src.dynamic:
+            *args, x, r = args
+            config = src.configs_at(src.bucket(r))[0]
+        self.run(self.fn, src.grid(config, x, r), args, src.constexprs(config), self.races)
 
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
         """Between a matmul template and the library: here always the template, which is what wants
@@ -78,7 +82,14 @@ def target_of(device: torch.device) -> Any:
 
 
 def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Job:
-    """What a worker needs to compile `src`; `aligned` says which pointers are multiples of 16 bytes."""
+    """What a worker needs to compile `src`; `aligned` says which pointers, and then which sizes, are multiples of 16.
+
+    Without it, all pointers are, and the sizes whose hints are.
+    """
+    if aligned is None:
+        aligned = [*(True for _ in src.dtypes), *(hint(n) % 16 == 0 for n in src.sizes)]
+    integer = "i64" if src.wide else "i32"
+    signature = {f"p{i}": SIGNATURE[dt] for i, dt in enumerate(src.dtypes)}
     options = {
         "num_warps": config.warps,
         "num_stages": config.stages,
@@ -88,9 +99,9 @@ def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[boo
     }
     return (
         str(source_file(src)),
-        {f"p{i}": SIGNATURE[dt] for i, dt in enumerate(src.dtypes)},
+        signature | {f"n{i}": integer for i in range(len(src.sizes))},
         src.constexprs(config),
-        tuple(i for i in range(len(src.dtypes)) if aligned is None or aligned[i]),
+        tuple(i for i, yes in enumerate(aligned) if yes),
         (target.backend, target.arch, target.warp_size),
         options,
     )
@@ -126,6 +137,6 @@ def launcher(src: KernelSource, options: Options, device: torch.device) -> Launc
                 "(environment: PYDYNAMO_TRITON_INTERPRET=1) to run slowly, for testing"
             )
         return Interpreted(src)
-    from pydynamo.lowering.launch import DirectLauncher
+    from pydynamo.lowering.launch import DirectLauncher, SizedLauncher
 
-    return DirectLauncher(src, options, device)
+    return (SizedLauncher if src.dynamic else DirectLauncher)(src, options, device)

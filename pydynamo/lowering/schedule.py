@@ -10,8 +10,10 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pydynamo.lowering.config import Options
+from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Extern, Loop, Op
 from pydynamo.lowering.kernel import Kernel, Layout, NoFuse, trace
+from pydynamo.lowering.symbols import Int, Size, hint, le, same
 
 MAX_LOOPS = 48
 MAX_ARGS = 48
@@ -142,14 +144,16 @@ def _join(group: Group, loop: Loop, options: Options) -> bool:
         return False
     try:
         if loop.rdims and not lay.rdims:
-            if lay.x not in (n, loop.x):
+            if not (same(lay.x, n) or same(lay.x, loop.x)):
                 return False
             new = layout_of(loop)
             kernel = trace([*group.loops, loop], new, "persistent")
             if not _sound(kernel, [*group.loops, loop], options):
                 return False
             group.layout, group.kernel, group.mode = new, kernel, "persistent"
-        elif (loop.rdims and (loop.x, loop.r) != (lay.x, lay.r)) or n not in (lay.x, lay.x * lay.r):
+        elif (loop.rdims and not (same(loop.x, lay.x) and same(loop.r, lay.r))) or not (
+            same(n, lay.x) or same(n, lay.x * lay.r)
+        ):
             return False
         else:
             if not _sound_to_add(group, loop, options):
@@ -164,8 +168,13 @@ def _join(group: Group, loop: Loop, options: Options) -> bool:
 
 
 def needs_loop(layout: Layout, options: Options) -> bool:
-    """True if a row is too long for registers."""
-    return bool(layout.rdims) and layout.r > options.persistent_limit
+    """True if a row is too long for registers; for a length that is not known yet, where it is for the hint.
+
+    A loop serves every length; registers serve those up to the limit, which is then taken for granted.
+    """
+    if not layout.rdims or hint(layout.r) > options.persistent_limit:
+        return bool(layout.rdims)
+    return layout.r > options.persistent_limit
 
 
 def _sound(kernel: Kernel, loops: Sequence[Loop], options: Options) -> bool:
@@ -188,13 +197,14 @@ def _sound_to_add(group: Group, loop: Loop, options: Options) -> bool:
 def finish(group: Group, options: Options) -> Kernel:
     """The kernel that will run: looped if the row is long, tiled if accesses disagree on the fast
     direction."""
-    narrow = bool(group.layout.rdims) and group.layout.r > OUTER_LIMIT and outer(group.kernel)
+    r = group.layout.r
+    narrow = bool(group.layout.rdims) and (isinstance(r, Size) or r > OUTER_LIMIT) and outer(group.kernel)
     if needs_loop(group.layout, options) or (narrow and _loopable(group.loops)):
         group.mode = "loop"
         group.kernel = trace(group.loops, group.layout, "loop")
     elif group.mode == "flat":
         d = tile_width(group.kernel)
-        if d:
+        if not same(d, 0):
             tiled = tile_layout(group.layout, d)
             if tiled is not None:
                 try:
@@ -205,29 +215,30 @@ def finish(group: Group, options: Options) -> Kernel:
     return group.kernel
 
 
-def tile_width(kernel: Kernel) -> int:
+def tile_width(kernel: Kernel) -> Int:
     """Where some access steps by one only every d elements while another steps by one at once: d, else 0."""
-    fast = slow = 0
+    fast, slow = 0, [0]
     for a in kernel.accesses:
         if a.index.opaque or not a.index.terms:
             continue
-        unit = [(atom, d) for (atom, d, _), c in a.index.terms.items() if c == 1]
-        if any(atom.name == "x" and d == 1 for atom, d in unit):
+        unit = [d for (atom, d, _), c in a.index.terms.items() if atom.name == "x" and same(c, 1)]
+        if any(same(d, 1) for d in unit):
             fast += 1
-        elif any(atom.name == "x" and d >= 16 for atom, d in unit) and a.index.stride_of("x"):
-            slow = max([d for atom, d in unit if atom.name == "x"])
-    return slow if fast else 0
+        elif any(hint(d) >= 16 for d in unit) and not same(a.index.stride_of("x") or 0, 0):
+            slow = sorted(unit, key=hint)
+    return slow[-1] if fast else 0
 
 
-def tile_layout(layout: Layout, width: int) -> Layout | None:
+def tile_layout(layout: Layout, width: Int) -> Layout | None:
     """Turn the fastest dimensions, `width` elements together, into a parallel r."""
-    n, dims = 1, []
+    n: Int = 1
+    dims: list[int] = []
     for d in reversed(layout.order):
-        if n >= width:
+        if hint(n) >= hint(width):
             break
-        n *= layout.shape[d]
+        n = n * layout.shape[d]
         dims.append(d)
-    if n != width or len(dims) == len(layout.shape):
+    if not same(n, width) or len(dims) == len(layout.shape):
         return None
     return Layout(layout.shape, dims, layout.order)
 
@@ -237,22 +248,44 @@ def outer(kernel: Kernel) -> bool:
     xs = rs = 0
     for a in kernel.accesses:
         if not a.store:
-            size = math.prod(m for (_, _, m) in a.index.terms) * a.dtype.itemsize
-            if a.index.stride_of("x") == 1 and a.index.stride_of("r") not in (0, 1):
+            size = math.prod(hint(m) for (_, _, m) in a.index.terms) * a.dtype.itemsize
+            x, r = _step(a.index, "x"), _step(a.index, "r")
+            if x == 1 and r not in (0, 1):
                 xs += size
-            elif a.index.stride_of("r") == 1:
+            elif r == 1:
                 rs += size
     return xs > rs
 
 
-def largest_address(kernel: Kernel) -> int:
-    """Largest element offset or loop position that the kernel computes."""
-    top = max(kernel.layout.x, kernel.layout.r) * 2
+def _step(e: Index, var: str) -> int | None:
+    step = e.stride_of(var)
+    return None if step is None else hint(step)
+
+
+def needs_wide(kernel: Kernel, limit: int = 2**31 - 1) -> bool:
+    """True if an element offset or loop position may not fit into 32 bits.
+
+    Where sizes are not known yet their hints decide; that the narrow form fits is then taken for granted.
+    """
+    tops: list[Int] = [kernel.layout.x * 2, kernel.layout.r * 2]
     for a in kernel.accesses:
-        lo, hi = a.index.bounds()
-        top = max(top, hi, -lo)
-        top = max(top, sum(abs(c) * (m - 1) * 1 for (_, _, m), c in a.index.terms.items()))
-    return top
+        reach = _size(a.index.const)
+        for (atom, _, m), c in a.index.terms.items():
+            reach = reach + _size(c) * (m - 1)
+            if atom.opaque:
+                tops.append(atom.size)
+        tops.append(reach)
+    if any(hint(t) > limit for t in tops):
+        return True
+    distinct: list[Size] = []
+    for t in tops:
+        if isinstance(t, Size) and not any(le(t, other) for other in distinct):
+            distinct.append(t)
+    return any(t > limit for t in distinct)
+
+
+def _size(v: Int) -> Int:
+    return v if v >= 0 else -v
 
 
 __all__ = [
@@ -260,7 +293,7 @@ __all__ = [
     "Step",
     "eliminate_dead",
     "finish",
-    "largest_address",
+    "needs_wide",
     "outer",
     "schedule",
     "tile_width",

@@ -23,7 +23,7 @@ try:
 
     # type promotion as eager does it
     from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as PromotionKind
-    from torch._prims_common import elementwise_dtypes, is_non_overlapping_and_dense_or_false
+    from torch._prims_common import elementwise_dtypes
 
     # shapes without data
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -45,9 +45,19 @@ def aot(gm: Any, example_inputs: Any, **kwargs: Any) -> Any:
     return aot_module_simplified(gm, example_inputs, keep_inference_input_mutations=True, **kwargs)
 
 
-def is_dense(t: torch.Tensor) -> bool:
-    """True if the elements of `t` fill their span of memory without gaps or overlap."""
-    return bool(is_non_overlapping_and_dense_or_false(t))
+def expression_of(v: torch.SymInt) -> Any:
+    """The sympy expression of a symbolic integer, with what torch has found out about its symbols put in."""
+    return v.node.expr
+
+
+def symbols_of(v: torch.SymInt) -> dict[str, int | None]:
+    """The symbols in a symbolic integer, each with torch's hint; None if its value depends on data."""
+    env = v.node.shape_env
+    hints = getattr(env, "backed_var_to_val", None)
+    if hints is None:
+        hints = env.var_to_val
+    found = {s: hints.get(s) for s in v.node.expr.free_symbols}
+    return {s.name: None if h is None else int(h) for s, h in found.items()}
 
 
 __all__ = [
@@ -60,10 +70,11 @@ __all__ = [
     "current_stream",
     "dynamo_disable",
     "elementwise_dtypes",
+    "expression_of",
     "get_decompositions",
-    "is_dense",
     "make_boxed_func",
     "make_fx",
     "min_cut_rematerialization_partition",
     "register_backend",
+    "symbols_of",
 ]

@@ -19,7 +19,8 @@ import torch
 from pydynamo.lowering import numerics
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.kernel import Kernel
-from pydynamo.lowering.schedule import largest_address, outer
+from pydynamo.lowering.schedule import needs_wide, outer
+from pydynamo.lowering.symbols import Int, Scope, Size, divides, hint
 
 HOLE = re.compile(r"\{(\w+)\}")
 
@@ -36,41 +37,79 @@ class Config:
 
 @dataclasses.dataclass
 class KernelSource:
-    """A kernel as text, with all that is needed to compile and launch it."""
+    """A kernel as text, with all that is needed to compile and launch it.
+
+    Where x, r or one of `sizes` is not known yet, a launch brings the values: the sizes as kernel parameters after
+    the buffers, and x and r for the grid.
+    """
 
     text: str  # the body that is compiled and hashed
     doc: str  # provenance
     params: list[str]  # buffer names, in parameter order
     dtypes: list[torch.dtype]
-    x: int
-    r: int
+    x: Int
+    r: Int
     mode: str
-    configs: list[Config]  # best guess first
+    configs: list[Config]  # best guess first (for the hints, where sizes are not known yet)
     atomics: bool = False
     asserts: bool = False
     inplace: bool = False  # it stores into a buffer that it also loads
     nbytes: int = 0  # bytes read and written at least once, for roofline figures
+    sizes: list[Size] = dataclasses.field(default_factory=list)  # parameters n0, n1, ...
+    wide: bool = False  # positions and sizes have 64 bits
+    outer: bool = False  # neighbouring x lie side by side in memory
+    max_block: int = 4096
 
     @property
     def key(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
-    def grid(self, c: Config) -> tuple[int, int, int]:
-        return (-(-self.x // c.xb), -(-self.r // c.rb) if self.mode == "tile" else 1, 1)
+    @property
+    def dynamic(self) -> bool:
+        """True if a launch must bring sizes."""
+        return bool(self.sizes) or isinstance(self.x, Size) or isinstance(self.r, Size)
+
+    def grid(self, c: Config, x: int | None = None, r: int | None = None) -> tuple[int, int, int]:
+        """Programs of a launch, for the values of x and r where they are not known before."""
+        x = hint(self.x) if x is None else x
+        r = hint(self.r) if r is None else r
+        return (-(-x // c.xb), -(-r // c.rb) if self.mode == "tile" else 1, 1)
 
     def constexprs(self, c: Config) -> dict[str, Any]:
-        return {"XB": c.xb, "RB": c.rb, "EVEN_X": self.x % c.xb == 0, "EVEN_R": self.r % c.rb == 0}
+        return {"XB": c.xb, "RB": c.rb, "EVEN_X": divides(c.xb, self.x), "EVEN_R": divides(c.rb, self.r)}
+
+    def bucket(self, r: int) -> int:
+        """What the configurations depend on at run time: the block that holds a row of `r` in registers."""
+        return _pow2(r) if self.mode == "persistent" and isinstance(self.r, Size) else 0
+
+    def configs_at(self, bucket: int) -> list[Config]:
+        """The configurations of a bucket."""
+        return configurations(self.mode, self.outer, self.x, self.r, self.max_block, bucket) if bucket else self.configs
+
+    @property
+    def divisible(self) -> list[bool]:
+        """Which sizes are multiples of 16, whatever the symbols are."""
+        return [divides(16, n) for n in self.sizes]
 
 
-def assemble(kernel: Kernel, needed: Collection[str], options: Options) -> KernelSource:
+def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: Scope | None = None) -> KernelSource:
     """Source of `kernel` that stores only the buffers in `needed`."""
+    wide = needs_wide(kernel)
     lines = [text for text, store in kernel.lines if not store or store in needed]
-    lines = _without_dead(lines)
+    lines = [*_start(kernel, wide), *_without_dead(lines)]
+    known = scope.sizes if scope is not None else {}
     used: dict[str, str] = {}
+    sizes: dict[str, str] = {}
     for text in lines:
         for name in HOLE.findall(text):
-            used.setdefault(name, f"p{len(used)}")
-    body = [HOLE.sub(lambda m: used[m[1]], text) for text in lines]
+            if name == "wide":
+                continue
+            if name in known:
+                sizes.setdefault(name, f"n{len(sizes)}")
+            else:
+                used.setdefault(name, f"p{len(used)}")
+    names = used | sizes | {"wide": ".to(tl.int64)" if wide else ""}
+    body = [HOLE.sub(lambda m: names[m[1]], text) for text in lines]
     params = list(used)
     dtypes = [kernel.args[n] for n in params]
     lay = kernel.layout
@@ -79,12 +118,13 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options) -> Kerne
             [
                 *_imports(kernel),
                 *_helpers(kernel),
-                *_head(kernel, list(used.values())),
+                *_head(kernel, [*used.values(), *sizes.values()]),
                 *("    " + line for line in body),
             ]
         )
         + "\n"
     )
+    side = outer(kernel)
     stored = {a.name for a in kernel.accesses if a.store and a.name in needed}
     loaded = {a.name for a in kernel.accesses if not a.store and a.name in used}
     nbytes = sum(_touched(kernel, n) * kernel.args[n].itemsize for n in stored) + sum(
@@ -98,11 +138,15 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options) -> Kerne
         lay.x,
         lay.r,
         kernel.mode,
-        configurations(kernel, options),
+        configurations(kernel.mode, side, lay.x, lay.r, options.max_block),
         kernel.atomics,
         kernel.asserts,
         bool(stored & loaded),
         nbytes,
+        [known[n] for n in sizes],
+        wide,
+        side,
+        options.max_block,
     )
 
 
@@ -111,7 +155,7 @@ def _touched(kernel: Kernel, name: str) -> int:
     best = 0
     for a in kernel.accesses:
         if a.name == name:
-            best = max(best, math.prod(m for (_, _, m) in a.index.terms))
+            best = max(best, math.prod(hint(m) for (_, _, m) in a.index.terms))
     return best
 
 
@@ -143,21 +187,25 @@ def _helpers(kernel: Kernel) -> list[str]:
 
 
 def _head(kernel: Kernel, params: list[str]) -> list[str]:
-    lay, wide = kernel.layout, ".to(tl.int64)" if largest_address(kernel) > 2**31 - 1 else ""
     debug = "(debug=True)" if kernel.asserts else ""
     names = ", ".join([*params, *(f"{n}: tl.constexpr" for n in ("XB", "RB", "EVEN_X", "EVEN_R"))])
-    out = ["", "", f"@triton.jit{debug}", f"def kernel({names}):"]
+    return ["", "", f"@triton.jit{debug}", f"def kernel({names}):"]
+
+
+def _start(kernel: Kernel, wide: bool) -> list[str]:
+    """Where the program's block lies."""
+    lay, to = kernel.layout, ".to(tl.int64)" if wide else ""
     col, one = ("", "[XB]") if kernel.flat else ("[:, None]", "[XB, 1]")
-    out += [
-        f"    x = tl.program_id(0){wide} * XB + tl.arange(0, XB){col}",
-        f"    xm = tl.full({one}, True, tl.int1) if EVEN_X else x < {lay.x}",
+    out = [
+        f"x = tl.program_id(0){to} * XB + tl.arange(0, XB){col}",
+        f"xm = tl.full({one}, True, tl.int1) if EVEN_X else x < {lay.x}",
     ]
     if kernel.mode == "tile":
-        out.append(f"    r = tl.program_id(1){wide} * RB + tl.arange(0, RB)[None, :]")
+        out.append(f"r = tl.program_id(1){to} * RB + tl.arange(0, RB)[None, :]")
     elif kernel.mode == "persistent":
-        out.append(f"    r = tl.arange(0, RB)[None, :]{wide}")
+        out.append(f"r = tl.arange(0, RB)[None, :]{to}")
     if kernel.mode in ("tile", "persistent"):
-        out.append(f"    rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {lay.r}")
+        out.append(f"rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {lay.r}")
     return out
 
 
@@ -194,36 +242,37 @@ def _pow2(n: int) -> int:
     return 1 << max(0, n - 1).bit_length()
 
 
-def configurations(kernel: Kernel, options: Options) -> list[Config]:
-    """Launch configurations, the cost model's choice first; more than one only if they will be measured."""
-    lay, mode = kernel.layout, kernel.mode
-    top = 1 << max(0, options.max_block.bit_length() - 1)  # blocks are powers of two
+def _cap(n: Int, most: int) -> int:
+    """A block of at most `most` elements along a dimension of `n`; sizes that are not known yet fill it."""
+    return most if isinstance(n, Size) else min(_pow2(n), most)
+
+
+def configurations(mode: str, side: bool, x: Int, r: Int, top: int, bucket: int = 0) -> list[Config]:
+    """Launch configurations, the cost model's choice first; more than one only if they will be measured.
+
+    `side`: neighbouring x lie side by side in memory; `bucket`: the block of a row in registers, where `r` is not
+    known yet.
+    """
+    top = 1 << max(0, top.bit_length() - 1)  # blocks are powers of two
     if mode == "flat":
-        xb = min(_pow2(lay.x), 1024, top)
-        best = [Config(xb, 1, 4)]
-        best += [Config(min(_pow2(lay.x), b, top), 1, w) for b, w in ((512, 4), (2048, 8), (256, 4))]
+        best = [Config(_cap(x, min(1024, top)), 1, 4)]
+        best += [Config(_cap(x, min(b, top)), 1, w) for b, w in ((512, 4), (2048, 8), (256, 4))]
     elif mode == "tile":
-        side = min(64, max(16, 1 << (top.bit_length() - 1) // 2))
-        best = [Config(min(_pow2(lay.x), side), min(_pow2(lay.r), side), 8)]
-        best += [
-            Config(min(_pow2(lay.x), a), min(_pow2(lay.r), b), w)
-            for a, b, w in ((32, 64, 4), (64, 32, 4), (128, 32, 8))
-        ]
+        edge = min(64, max(16, 1 << (top.bit_length() - 1) // 2))
+        best = [Config(_cap(x, edge), _cap(r, edge), 8)]
+        best += [Config(_cap(x, a), _cap(r, b), w) for a, b, w in ((32, 64, 4), (64, 32, 4), (128, 32, 8))]
     elif mode == "persistent":
-        rb = _pow2(lay.r)
-        rows = max(1, min(_pow2(lay.x), (2048 if not outer(kernel) else 8192) // rb, max(1, top // rb)))
+        rb = bucket or _pow2(hint(r))
+        rows = max(1, min((2048 if not side else 8192) // rb, max(1, top // rb)))
+        rows = _cap(x, rows)
         best = [Config(rows, rb, _warps(rows * rb))]
         best += [Config(rows, rb, w) for w in (_warps(rows * rb) // 2, _warps(rows * rb) * 2) if 1 <= w <= 32]
-    elif outer(kernel):
-        xb = min(_pow2(lay.x), 128, top)
-        rb = max(1, min(_pow2(lay.r), 4096 // xb, top // xb))
-        best = [
-            Config(xb, rb, 8),
-            Config(min(_pow2(lay.x), 64), rb, 4),
-            Config(min(_pow2(lay.x), 256), rb, 8),
-        ]
+    elif side:
+        xb = _cap(x, min(128, top))
+        rb = max(1, _cap(r, min(4096 // xb, top // xb)))
+        best = [Config(xb, rb, 8), Config(_cap(x, 64), rb, 4), Config(_cap(x, 256), rb, 8)]
     else:
-        rb = min(_pow2(lay.r), 4096, top)
+        rb = _cap(r, min(4096, top))
         best = [Config(1, rb, 8), Config(1, max(1, rb // 2), 8), Config(1, rb, 16)]
     seen: dict[Config, None] = {}
     for c in best:

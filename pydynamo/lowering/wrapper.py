@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from pydynamo.lowering.ir import Buffer, Extern, Opaque, OpaqueOut
+from pydynamo.lowering.symbols import Int, Size, alike, same
 from pydynamo.lowering.triton_codegen import KernelSource
 
 
@@ -44,6 +45,17 @@ class Namer:
     def __init__(self, roots: dict[str, Buffer]) -> None:
         self.roots = roots
         self.objects: dict[str, Any] = {}
+        self.computed: dict[str, str] = {}  # text of a size -> the local variable that holds it
+
+    def size(self, n: Int) -> str:
+        """A size: a number, a symbol's name, or a variable that is computed once at the start."""
+        text = repr(n)
+        if not isinstance(n, Size) or text.isidentifier():
+            return text
+        return self.computed.setdefault(text, f"_n{len(self.computed)}")
+
+    def sizes(self, ns: Sequence[Int]) -> str:
+        return f"({', '.join(map(self.size, ns))}{',' if len(ns) == 1 else ''})"
 
     def constant(self, v: Any, hint: str) -> str:
         name = f"_{hint}{len(self.objects)}"
@@ -53,16 +65,18 @@ class Namer:
     def expr(self, v: Any) -> str:
         if isinstance(v, Buffer):
             root = self.roots[v.name]
-            if (v.shape, v.stride, v.offset) == (root.shape, root.stride, root.offset):
+            if alike(v.shape, root.shape) and alike(v.stride, root.stride) and same(v.offset, root.offset):
                 e = v.name
             else:
-                e = f"_window({v.name}, {v.shape}, {v.stride}, {v.offset})"
+                e = f"_window({v.name}, {self.sizes(v.shape)}, {self.sizes(v.stride)}, {self.size(v.offset)})"
             return e if v.dtype == root.dtype else f"{e}.view({v.dtype})"
         if isinstance(v, Opaque):
             return v.name
         if isinstance(v, (list, tuple)):
             inner = ", ".join(self.expr(x) for x in v)
             return f"[{inner}]" if isinstance(v, list) else f"({inner}{',' if len(v) == 1 else ''})"
+        if isinstance(v, Size):
+            return self.size(v)
         if v is None or type(v) in (int, bool, str):
             return repr(v)
         return self.constant(v, "c")
@@ -87,6 +101,7 @@ def fit(t: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> Any:
 
 def generate(
     inputs: Sequence[str],
+    symbols: Mapping[str, str],
     steps: Sequence[Step],
     roots: dict[str, Buffer],
     results: Sequence[Any],
@@ -96,7 +111,7 @@ def generate(
     launchers: Sequence[Callable[..., None]],
 ) -> tuple[str, Callable[[list[Any]], tuple[Any, ...]]]:
     """Source of ``call(args)`` and the function itself; `args` is emptied, so that the caller holds
-    nothing."""
+    nothing.  `symbols` says how each symbol is read from the inputs."""
     namer = Namer(roots)
     last = _last_uses(steps, results)
     for n in constants:
@@ -105,19 +120,22 @@ def generate(
     if inputs:
         lines.append(f"    {', '.join(inputs)}{',' if len(inputs) == 1 else ''} = args")
     lines.append("    args.clear()")
+    lines += [f"    {name} = {text}" for name, text in symbols.items()]
+    start = len(lines)
     for n in inputs:
         b = roots.get(n)
         if b is None:
             continue
         if check_inputs:
-            lines.append(f"    {n} = _fit({n}, {b.shape}, {b.stride})")
+            lines.append(f"    {n} = _fit({n}, {namer.sizes(b.shape)}, {namer.sizes(b.stride)})")
     number = 0
     for at, step in enumerate(steps):
         if isinstance(step, (KernelStep, MatmulStep)):
             for n in step.makes:
                 b = roots[n]
-                lines.append(f"    {n} = _empty({b.shape}, {b.stride}, dtype={b.dtype}, device=_device)")
-            run = f"_k{number}({', '.join(step.source.params)})"
+                shape, stride = namer.sizes(b.shape), namer.sizes(b.stride)
+                lines.append(f"    {n} = _empty({shape}, {stride}, dtype={b.dtype}, device=_device)")
+            run = f"_k{number}({arguments(step.source, namer)})"
             if isinstance(step, MatmulStep):
                 lines += _either(step, run, number, namer)
                 number += step.pointwise is not None
@@ -131,6 +149,7 @@ def generate(
             lines.append(f"    del {', '.join(dead)}")
     out = ", ".join(namer.expr(r) for r in results)
     lines.append(f"    return ({out}{',' if len(results) == 1 else ''})")
+    lines[start:start] = [f"    {name} = {text}" for text, name in namer.computed.items()]
     source = "\n".join(lines) + "\n"
     namespace: dict[str, Any] = {
         "torch": torch,
@@ -148,12 +167,18 @@ def generate(
     return source, namespace["call"]
 
 
+def arguments(source: KernelSource, namer: Namer) -> str:
+    """What a launch passes: the buffers, and for sizes that were not known their values, then x and r."""
+    late = [*source.sizes, source.x, source.r] if source.dynamic else []
+    return ", ".join([*source.params, *map(namer.size, late)])
+
+
 def _either(step: MatmulStep, template: str, number: int, namer: Namer) -> list[str]:
     """Source that lets the template's launcher choose between itself and the library."""
     plain = ["    " + line for line in _extern(step.product, namer)]
     (out,) = step.product.outs
     if step.pointwise is not None:
-        plain.append(f"    _k{number + 1}({', '.join(step.pointwise.source.params)})")
+        plain.append(f"    _k{number + 1}({arguments(step.pointwise.source, namer)})")
         names = ""
     else:
         assert out is not None
@@ -178,7 +203,7 @@ def _extern(step: Extern, namer: Namer) -> list[str]:
     left = names[0] if step.single else f"{', '.join(names)}{',' if len(names) == 1 else ''}"
     lines.append(f"{left} = {fn}({args})")
     lines += [
-        f"{b.name} = _fit({b.name}, {b.shape}, {b.stride})"
+        f"{b.name} = _fit({b.name}, {namer.sizes(b.shape)}, {namer.sizes(b.stride)})"
         for b in step.outs
         if b is not None and not isinstance(b, OpaqueOut)
     ]

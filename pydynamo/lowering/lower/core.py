@@ -15,11 +15,12 @@ from typing import Any
 
 import torch
 
-from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.index import ZERO, Index, contiguous_strides
 from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque, OpaqueOut, Tensorish
 from pydynamo.lowering.numerics import TL
+from pydynamo.lowering.spec import Convert, Spec, is_dense
+from pydynamo.lowering.symbols import Int, Size, alike, hint, le, same
 
 aten = torch.ops.aten
 prims = torch.ops.prims
@@ -47,10 +48,21 @@ def handler_of(target: Any) -> Handler | None:
     return fn
 
 
-def broadcast(idx: Sequence[Index], shape: Sequence[int], to: Sequence[int]) -> list[Index]:
+def broadcast(idx: Sequence[Index], shape: Sequence[Int], to: Sequence[Int]) -> list[Index]:
     """Index into a tensor of shape `to` that is broadcast to `shape`."""
     off = len(shape) - len(to)
     return [ZERO if to[j] == 1 else idx[off + j] for j in range(len(to))]
+
+
+def broadcast_shapes(*shapes: Sequence[Int]) -> tuple[Int, ...]:
+    """The shape that tensors of `shapes` have together."""
+    out: list[Int] = [1] * max(map(len, shapes))
+    for shape in shapes:
+        off = len(out) - len(shape)
+        for j, n in enumerate(shape):
+            if n != 1:
+                out[off + j] = n
+    return tuple(out)
 
 
 class Unsupported(Exception):
@@ -60,8 +72,12 @@ class Unsupported(Exception):
 class Lowering:
     """One graph being lowered: `ops` in program order, `env` of node values."""
 
-    def __init__(self, gm: torch.fx.GraphModule, device: torch.device, options: Options) -> None:
+    def __init__(
+        self, gm: torch.fx.GraphModule, device: torch.device, options: Options, convert: Convert | None = None
+    ) -> None:
         self.gm, self.device, self.options = gm, device, options
+        self.convert = convert or Convert(None)
+        self.scope = self.convert.scope
         self.env: dict[torch.fx.Node, Any] = {}
         self.ops: list[Op] = []
         self.roots: dict[str, Buffer] = {}  # storage -> its whole
@@ -88,14 +104,14 @@ class Lowering:
         return self
 
     def _placeholder(self, node: torch.fx.Node) -> None:
-        val = node.meta.get("val")
+        val = node.meta.get("spec")
         name = f"in_{node.name}"
         self.inputs.append(name)
-        if isinstance(val, torch.Tensor) and val.layout is torch.strided and not val.is_quantized:
-            b = Buffer(name, val.shape, val.stride(), val.dtype, val.device)
+        if isinstance(val, Spec):
+            b = Buffer(name, val.shape, val.stride, val.dtype, val.device)
             self.roots[name] = self.env[node] = b
         else:
-            self.env[node] = val if isinstance(val, (int, float, bool)) else Opaque(name)
+            self.env[node] = val if isinstance(val, (int, float, bool, Size)) else Opaque(name)
 
     def _attribute(self, node: torch.fx.Node) -> None:
         value: Any = self.gm
@@ -106,7 +122,7 @@ class Lowering:
             b = Buffer(name, value.shape, value.stride(), value.dtype, value.device)
             self.roots[name] = self.env[node] = b
             self.constants[name] = value
-            node.meta.setdefault("val", value)
+            node.meta["spec"] = self.convert.value(value)
         else:
             self.env[node] = value
 
@@ -117,8 +133,8 @@ class Lowering:
         if target is aten.copy_.default and self._is_input(node.args[0]):
             self._copies.append((self.env[node.args[0]], node.args[1], node))
             return self.env[node.args[0]]
-        val = node.meta.get("val")
-        if isinstance(val, (int, float, bool)) and not isinstance(val, torch.SymInt):
+        val = node.meta.get("spec")
+        if isinstance(val, (int, float, bool, Size)):
             return val
         fn = handler_of(target)
         reason = "no lowering" if fn is None else self._unfit(node, val)
@@ -158,10 +174,10 @@ class Lowering:
     def _unfit(self, node: torch.fx.Node, val: Any) -> str:
         """Why no handler may take this node, or an empty string."""
         for v in val if isinstance(val, (tuple, list)) else (val,):
-            if isinstance(v, torch.Tensor):
+            if isinstance(v, Spec):
                 if v.dtype not in TL:
                     return f"dtype {v.dtype}"
-                if v.numel() == 0:
+                if v.empty:
                     return "empty tensor"
                 if v.device != self.device:
                     return f"on {v.device}"
@@ -183,7 +199,10 @@ class Lowering:
     def _is_input(self, a: Any) -> bool:
         v = self.env.get(a)
         return (
-            isinstance(v, Buffer) and v.name in self.inputs and v.offset == 0 and v.stride == self.roots[v.name].stride
+            isinstance(v, Buffer)
+            and v.name in self.inputs
+            and same(v.offset, 0)
+            and alike(v.stride, self.roots[v.name].stride)
         )
 
     def _settle(self, node: torch.fx.Node, out: Any) -> Any:
@@ -192,7 +211,7 @@ class Lowering:
             return out
         users = list(node.users)
         if out.cost > self.options.inline_limit or (len(users) > 1 and out.cost > self.options.share_limit):
-            return self.realize(out, node.meta.get("val"))
+            return self.realize(out, node.meta.get("spec"))
         return out
 
     def _output(self, node: torch.fx.Node) -> None:
@@ -249,28 +268,28 @@ class Lowering:
             if v.name not in self.inputs:
                 return v
             v = Lazy(v.shape, v.dtype, v.at, (v,))
-        return self.realize(v, a.meta.get("val"))
+        return self.realize(v, a.meta.get("spec"))
 
     def _result(self, o: torch.fx.Node) -> Any:
-        v, val = self.env[o], o.meta.get("val")
+        v, val = self.env[o], o.meta.get("spec")
         if isinstance(v, Opaque):
             return v
         if isinstance(v, Lazy):
             v = self.env[o] = self.realize(v, val, exact=True)
-        if isinstance(v, Buffer) and isinstance(val, torch.Tensor) and v.stride != val.stride():
+        if isinstance(v, Buffer) and isinstance(val, Spec) and not alike(v.stride, val.stride):
             if 0 in v.shape or not any(
-                n > 1 and a != b for n, a, b in zip(v.shape, v.stride, val.stride(), strict=True)
+                n != 1 and not same(a, b) for n, a, b in zip(v.shape, v.stride, val.stride, strict=True)
             ):
-                v = v.view(v.shape, val.stride())  # strides that no element uses, but a caller may read
+                v = v.view(v.shape, val.stride)  # strides that no element uses, but a caller may read
             elif v.dtype in TL:
                 v = self.realize(Lazy(v.shape, v.dtype, v.at, (v,)), val, exact=True)
             else:
                 v = self._restride(v, val)
         return v
 
-    def _restride(self, v: Buffer, val: torch.Tensor) -> Buffer:
-        b = self.buffer(val.shape, v.dtype, val.stride())
-        self.ops.append(Extern(_restrided, (v, tuple(val.shape), tuple(val.stride())), {}, [b], v.reads))
+    def _restride(self, v: Buffer, val: Spec) -> Buffer:
+        b = self.buffer(val.shape, v.dtype, val.stride)
+        self.ops.append(Extern(_restrided, (v, val.shape, val.stride), {}, [b], v.reads))
         return b
 
     # ------------------------------------------------------------------ values
@@ -282,20 +301,20 @@ class Lowering:
             return type(a)(self.get(x) for x in a) if type(a) in (tuple, list) else [self.get(x) for x in a]
         if isinstance(a, dict):
             return {k: self.get(v) for k, v in a.items()}
-        return a
+        return self.convert.size(a) if isinstance(a, torch.SymInt) else a
 
     def buffer(
         self,
-        shape: Sequence[int],
+        shape: Sequence[Int],
         dtype: torch.dtype,
-        stride: Sequence[int] | None = None,
+        stride: Sequence[Int] | None = None,
         device: torch.device | None = None,
     ) -> Buffer:
         """New memory."""
         name = f"buf{len(self.roots)}"
         b = Buffer(
             name,
-            [int(n) for n in shape],
+            shape,
             stride if stride is not None else contiguous_strides(shape),
             dtype,
             device or self.device,
@@ -308,8 +327,8 @@ class Lowering:
         if isinstance(v, Buffer):
             return v
         stride = None
-        if isinstance(like, torch.Tensor) and tuple(like.shape) == v.shape and private.is_dense(like):
-            stride = like.stride()
+        if isinstance(like, Spec) and alike(like.shape, v.shape) and is_dense(like.shape, like.stride):
+            stride = like.stride
         b = self.buffer(v.shape, v.dtype, stride)
         self.ops.append(Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node))
         return b
@@ -345,12 +364,12 @@ class Lowering:
         )
         return [b.view(keep, _keep_strides(b.stride, dims, len(v.shape))) for b in bufs]
 
-    def order_hint(self, rank: int, shape: Sequence[int]) -> tuple[int, ...]:
+    def order_hint(self, rank: int, shape: Sequence[Int]) -> tuple[int, ...]:
         """The order of dimensions in the memory of the node's largest input of that shape."""
         for a in self.node.all_input_nodes if self.node is not None else ():
-            val = a.meta.get("val")
-            if isinstance(val, torch.Tensor) and tuple(val.shape) == tuple(shape):
-                return memory_order(val.stride(), shape)
+            val = a.meta.get("spec")
+            if isinstance(val, Spec) and alike(val.shape, shape):
+                return memory_order(val.stride, shape)
         return tuple(range(rank))
 
     # ------------------------------------------------------------------ fallback
@@ -359,7 +378,7 @@ class Lowering:
         if isinstance(a, torch.fx.Node):
             v = self.env[a]
             if isinstance(v, Lazy):
-                v = self.env[a] = self.realize(v, a.meta.get("val"))
+                v = self.env[a] = self.realize(v, a.meta.get("spec"))
             return v
         if isinstance(a, (tuple, list)):
             return (
@@ -369,18 +388,18 @@ class Lowering:
             )
         if isinstance(a, dict):
             return {k: self.materialize(v) for k, v in a.items()}
-        return a
+        return self.convert.size(a) if isinstance(a, torch.SymInt) else a
 
     def extern(self, node: torch.fx.Node, reason: str = "") -> Any:
         """One call of the operator itself."""
         args, kwargs = self.materialize(node.args), self.materialize(node.kwargs)
-        val = node.meta.get("val")
+        val = node.meta.get("spec")
         many = isinstance(val, (tuple, list))
         outs: list[Buffer | None] = []
         results: list[Any] = []
         for t in val if many else (val,):
-            if isinstance(t, torch.Tensor) and t.layout is torch.strided:
-                stride = t.stride() if injective(t.shape, t.stride()) else None  # windows get a copy
+            if isinstance(t, Spec):
+                stride = t.stride if injective(t.shape, t.stride) else None  # windows get a copy
                 b = self.buffer(t.shape, t.dtype, stride, t.device)
                 outs.append(b)
                 results.append(b)
@@ -433,24 +452,25 @@ def _restrided(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int]) -> 
     return torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device).copy_(t)
 
 
-def injective(shape: Sequence[int], stride: Sequence[int]) -> bool:
+def injective(shape: Sequence[Int], stride: Sequence[Int]) -> bool:
     """True if no two elements share an address."""
-    span = 1
-    for st, n in sorted((st, n) for st, n in zip(stride, shape, strict=True) if n > 1):
+    span: Int = 1
+    steps = [(st, n) for st, n in zip(stride, shape, strict=True) if not le(n, 1)]
+    for st, n in sorted(steps, key=lambda p: (hint(p[0]), hint(p[1]))):
         if st < span:
             return False
         span = st * (n - 1) + span
     return True
 
 
-def memory_order(stride: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+def memory_order(stride: Sequence[Int], shape: Sequence[Int]) -> tuple[int, ...]:
     """Dimensions from the slowest to the fastest in memory (stable for ties and for size one)."""
-    if list(stride) == list(contiguous_strides(shape)):
+    if alike(stride, contiguous_strides(shape)):
         return tuple(range(len(shape)))
-    return tuple(sorted(range(len(shape)), key=lambda d: (-stride[d] if shape[d] > 1 else 0, d)))
+    return tuple(sorted(range(len(shape)), key=lambda d: (-hint(stride[d]) if hint(shape[d]) > 1 else 0, d)))
 
 
-def _keep_strides(stride: Sequence[int], dims: Sequence[int], rank: int) -> list[int]:
+def _keep_strides(stride: Sequence[Int], dims: Sequence[int], rank: int) -> list[Int]:
     it = iter(stride)
     return [0 if i in dims else next(it) for i in range(rank)]
 
@@ -464,5 +484,5 @@ def normalize_dims(dims: Any, rank: int) -> list[int]:
     return sorted({d % rank if rank else 0 for d in dims}) if rank else []
 
 
-def prod(xs: Sequence[int]) -> int:
+def prod(xs: Sequence[Int]) -> Int:
     return math.prod(xs)

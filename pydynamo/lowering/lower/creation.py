@@ -12,6 +12,8 @@ from pydynamo.lowering.ir import Buffer, Lazy
 from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
 from pydynamo.lowering.lower.pointwise import filled
 from pydynamo.lowering.operators import RAND
+from pydynamo.lowering.spec import is_size
+from pydynamo.lowering.symbols import Size
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -35,21 +37,21 @@ if TYPE_CHECKING:
 )
 def full(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
     name = node.target.overloadpacket.__name__
-    out = node.meta["val"]
+    out = node.meta["spec"]
     if name == "scalar_tensor":
         c = args[0]
     elif "full" in name:
         c = args[2] if name == "new_full" else args[1]
     else:
         c = int("ones" in name)
-    if not isinstance(c, (int, float, bool)):
+    if not isinstance(c, (int, float, bool, Size)):
         return NotImplemented
     return filled(out.shape, c, out.dtype)
 
 
 @handles(aten.arange, prims.iota)
 def arange(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     dt = out.dtype
     if node.target is prims.iota.default:
         start, step = kw.get("start", 0), kw.get("step", 1)
@@ -57,7 +59,7 @@ def arange(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
         start, step = 0, 1
     else:
         start, step = args[0], args[2] if len(args) > 2 else 1
-    if not all(isinstance(v, int) for v in (start, step)):
+    if not (is_size(start) and is_size(step)):
         return NotImplemented
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:

@@ -10,8 +10,9 @@ import torch
 
 from pydynamo.lowering.index import ZERO, Index
 from pydynamo.lowering.ir import Lazy, Tensorish
-from pydynamo.lowering.lower.core import Lowering, aten, broadcast, handles
+from pydynamo.lowering.lower.core import Lowering, aten, broadcast, broadcast_shapes, handles
 from pydynamo.lowering.lower.pointwise import is_tensor
+from pydynamo.lowering.symbols import Int, le
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 @handles(aten.cat)
 def cat(low: Lowering, node: Any, tensors: Sequence[Any], dim: int = 0) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     shape, dt = tuple(out.shape), out.dtype
     parts = [t for t in tensors if 0 not in t.shape]
     if any(len(t.shape) != len(shape) for t in parts):
@@ -30,18 +31,18 @@ def cat(low: Lowering, node: Any, tensors: Sequence[Any], dim: int = 0) -> Any:
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         result: Value | None = None
-        at = 0
+        at: Int = 0
         for t in parts:
             n, start = t.shape[d], at
-            at += n
+            at = at + n
             e = idx[d]
             lo, hi = e.bounds()
             moved = [x + (-start) if i == d else x for i, x in enumerate(idx)]
-            if lo >= start and hi < start + n:
+            if le(start, lo) and le(hi + 1, at):
                 return k.cast(t.at(k, moved), dt)
-            if hi < start or lo >= start + n:
+            if le(hi + 1, start) or le(at, lo):
                 continue
-            cond = k.emit(inside(e, start, start + n, lo, hi), torch.bool, e.deps)
+            cond = k.emit(inside(e, start, at, lo, hi), torch.bool, e.deps)
             v = k.masked(cond, functools.partial(_cast_at, k, t, moved, dt))
             if result is None:
                 result = v
@@ -58,23 +59,23 @@ def _cast_at(k: Kernel, t: Tensorish, idx: Sequence[Index], dt: torch.dtype) -> 
     return k.cast(t.at(k, idx), dt)
 
 
-def inside(e: Index, lo: int, hi: int, least: int, most: int) -> str:
+def inside(e: Index, lo: Int, hi: Int, least: Int, most: Int) -> str:
     """Triton text of lo <= e < hi, without the halves that always hold."""
     tests = []
-    if least < lo:
+    if not le(lo, least):
         tests.append(f"(({e}) >= {lo})")
-    if most >= hi:
+    if not le(most + 1, hi):
         tests.append(f"(({e}) < {hi})")
     return " & ".join(tests)
 
 
 @handles(aten.constant_pad_nd)
 def pad(low: Lowering, node: Any, x: Any, padding: Sequence[int], value: Any = 0) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     shape, dt = tuple(out.shape), out.dtype
     if not isinstance(value, (int, float, bool)):
         return NotImplemented
-    before = [0] * len(shape)
+    before: list[Int] = [0] * len(shape)
     for j in range(len(padding) // 2):
         before[len(shape) - 1 - j] = padding[2 * j]
 
@@ -82,8 +83,8 @@ def pad(low: Lowering, node: Any, x: Any, padding: Sequence[int], value: Any = 0
         tests, deps = [], frozenset[str]()
         for e, b, n in zip(idx, before, x.shape, strict=True):
             lo, hi = e.bounds()
-            if lo < b or hi >= b + n:
-                if not e.terms:  # a constant position outside: nothing of x is seen
+            if not (le(b, lo) and le(hi + 1, b + n)):
+                if le(hi + 1, b) or le(b + n, lo):  # a constant position outside: nothing of x is seen
                     return k.constant(value, dt)
                 tests.append(inside(e, b, b + n, lo, hi))
                 deps |= e.deps
@@ -101,7 +102,7 @@ def pad(low: Lowering, node: Any, x: Any, padding: Sequence[int], value: Any = 0
 # ---------------------------------------------------------------------- loaded indices
 @handles(aten.embedding)
 def embedding(low: Lowering, node: Any, weight: Any, indices: Any, *rest: Any) -> Any:
-    shape = tuple(node.meta["val"].shape)
+    shape = tuple(node.meta["spec"].shape)
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         i = k.indirect(indices.at(k, idx[:-1]), weight.shape[0], wrap=False, what="embedding")
@@ -133,7 +134,7 @@ def index_select(low: Lowering, node: Any, x: Any, dim: int, index: Any) -> Any:
         i = k.indirect(index.at(k, [idx[d]]), x.shape[d], wrap=False, what="index_select")
         return x.at(k, [i if j == d else e for j, e in enumerate(idx)])
 
-    return Lazy(node.meta["val"].shape, x.dtype, fn, (x, index), 2)
+    return Lazy(node.meta["spec"].shape, x.dtype, fn, (x, index), 2)
 
 
 @handles(aten.index.Tensor, aten._unsafe_index.Tensor)
@@ -143,8 +144,8 @@ def index_tensor(low: Lowering, node: Any, x: Any, indices: Sequence[Any]) -> An
     used = [d for d, i in enumerate(indices) if i is not None]
     if not used:
         return NotImplemented
-    shape = tuple(node.meta["val"].shape)
-    ishape = torch.broadcast_shapes(*(indices[d].shape for d in used))
+    shape = tuple(node.meta["spec"].shape)
+    ishape = broadcast_shapes(*(indices[d].shape for d in used))
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
     rest = [d for d in range(len(x.shape)) if d not in used]
 

@@ -14,6 +14,7 @@ from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Buffer, Lazy, Tensorish
 from pydynamo.lowering.lower.core import Lowering, Unsupported, aten, broadcast, handles, prims
 from pydynamo.lowering.numerics import HALF, TL, compute_dtype
+from pydynamo.lowering.symbols import Size, hint
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -100,7 +101,7 @@ def elementwise(
 def _fake(a: Any) -> Any:
     if isinstance(a, (Buffer, Lazy)):
         return torch.empty((1,) * len(a.shape), dtype=a.dtype, device="meta")
-    return a
+    return hint(a) if isinstance(a, Size) else a
 
 
 def check_spelled(op: str, dt: torch.dtype) -> None:
@@ -115,7 +116,7 @@ def _unary(name: str, op: str, kind: Any, emit: Emit | None = None) -> None:
         if op:
             cdt, _ = private.elementwise_dtypes(_fake(x), type_promotion_kind=kind)
             check_spelled(op, cdt)
-        return elementwise(low, name, [x], node.meta["val"], kind, emit or named(op))
+        return elementwise(low, name, [x], node.meta["spec"], kind, emit or named(op))
 
     packet = getattr(aten, name, None)
     if packet is not None:
@@ -178,12 +179,12 @@ _unary("sigmoid", "", KIND.INT_TO_FLOAT, _sigmoid)
 
 @handles(aten.square)
 def square(low: Lowering, node: Any, x: Any) -> Any:
-    return elementwise(low, "mul", [x, x], node.meta["val"], KIND.DEFAULT, named("mul"))
+    return elementwise(low, "mul", [x, x], node.meta["spec"], KIND.DEFAULT, named("mul"))
 
 
 def _flag(name: str, emit: Emit) -> None:
     def handler(low: Lowering, node: Any, x: Any) -> Any:
-        return elementwise(low, name, [x], node.meta["val"], KIND.DEFAULT, emit, torch.bool)
+        return elementwise(low, name, [x], node.meta["spec"], KIND.DEFAULT, emit, torch.bool)
 
     handles(getattr(aten, name))(handler)
 
@@ -224,7 +225,7 @@ def _binary(
         if op:
             cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=kind)
             check_spelled(op, cdt)
-        return elementwise(low, op or names[0].__name__, [a, b], node.meta["val"], kind, emit or named(op), result)
+        return elementwise(low, op or names[0].__name__, [a, b], node.meta["spec"], kind, emit or named(op), result)
 
     handles(*names)(handler)
 
@@ -267,7 +268,7 @@ def _scaled(low: Lowering, node: Any, name: str, a: Any, b: Any, alpha: Any) -> 
         y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.constant(alpha, dt))
         return k.op(name, dt, vs[0], y)
 
-    return elementwise(low, name, [a, b], node.meta["val"], KIND.DEFAULT, emit)
+    return elementwise(low, name, [a, b], node.meta["spec"], KIND.DEFAULT, emit)
 
 
 @handles(aten.add)
@@ -352,7 +353,7 @@ def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
 
 @handles(aten.div, aten.true_divide)
 def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     if rounding_mode is None:
         return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
 
@@ -375,7 +376,9 @@ def floor_divide(low: Lowering, node: Any, a: Any, b: Any) -> Any:
 
 @handles(aten.pow)
 def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
+    if isinstance(b, Size):
+        return NotImplemented
     if not is_tensor(b) and not out.dtype.is_floating_point:
         if not isinstance(b, int) or not 0 <= b <= 8 or out.dtype is torch.bool:
             return NotImplemented
@@ -424,7 +427,7 @@ def _power(k: Kernel, dt: torch.dtype, v: Value, e: float) -> Value:
 # ---------------------------------------------------------------------- ternary and clamps
 @handles(aten.where.self, aten.where.Scalar, aten.where.ScalarOther, aten.where.ScalarSelf)
 def where(low: Lowering, node: Any, c: Any, x: Any, y: Any) -> Any:
-    dt, shape = node.meta["val"].dtype, tuple(node.meta["val"].shape)
+    dt, shape = node.meta["spec"].dtype, tuple(node.meta["spec"].shape)
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         p, q = (
@@ -439,7 +442,7 @@ def where(low: Lowering, node: Any, c: Any, x: Any, y: Any) -> Any:
 
 @handles(aten.clamp.default, aten.clamp.Tensor)
 def clamp(low: Lowering, node: Any, x: Any, lo: Any = None, hi: Any = None) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     if out.dtype is torch.bool:
         return NotImplemented
     bounds = [b for b in (lo, hi) if b is not None and not is_tensor(b)]
@@ -478,7 +481,7 @@ def converted(x: Tensorish, shape: Sequence[int], dt: torch.dtype) -> Lazy:
 
 @handles(aten._to_copy, aten.clone, aten.lift_fresh_copy, prims.convert_element_type)
 def to_copy(low: Lowering, node: Any, x: Any, *rest: Any, **kw: Any) -> Any:
-    out = node.meta["val"]
+    out = node.meta["spec"]
     dev = kw.get("device")
     if dev is not None and torch.device(dev).type != low.device.type:
         return NotImplemented

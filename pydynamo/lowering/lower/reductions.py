@@ -22,6 +22,7 @@ from pydynamo.lowering.lower.pointwise import converted
 from pydynamo.lowering.lower.views import reshape
 from pydynamo.lowering.numerics import HALF, compute_dtype
 from pydynamo.lowering.operators import SOFTMAX_STATS
+from pydynamo.lowering.symbols import Size
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -80,13 +81,13 @@ def sum_(
     dtype: Any = None,
     output_dtype: Any = None,
 ) -> Any:
-    out = node.meta["val"].dtype
+    out = node.meta["spec"].dtype
     return reduced(low, x, "sum", normalize_dims(dims, len(x.shape)), keepdim, out, _acc(out))
 
 
 @handles(aten.prod)
 def prod_(low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    out = node.meta["val"].dtype
+    out = node.meta["spec"].dtype
     if out in HALF:
         return NotImplemented
     return reduced(low, x, "prod", normalize_dims(dim, len(x.shape)), keepdim, out, out)
@@ -117,7 +118,7 @@ def max_dim(low: Lowering, node: Any, x: Any, dim: int, keepdim: bool = False) -
 @handles(aten.any, aten.all)
 def any_(low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False) -> Any:
     every = node.target.overloadpacket is aten.all
-    ds, out = normalize_dims(dims, len(x.shape)), node.meta["val"].dtype
+    ds, out = normalize_dims(dims, len(x.shape)), node.meta["spec"].dtype
     flag = Lazy(
         x.shape,
         torch.bool,
@@ -147,14 +148,14 @@ def argmax(low: Lowering, node: Any, x: Any, dim: Any = None, keepdim: bool = Fa
 
 @handles(aten.mean)
 def mean(low: Lowering, node: Any, x: Any, dims: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    out = node.meta["val"].dtype
+    out = node.meta["spec"].dtype
     ds = normalize_dims(dims, len(x.shape))
     n = prod([x.shape[d] for d in ds])
     s = reduced(low, x, "sum", ds, keepdim, _acc(out), _acc(out))
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         acc = _acc(out)
-        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(float(n), acc)), out)
+        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(n, acc)), out)
 
     return Lazy(s.shape, out, fn, (s,), 1)
 
@@ -170,7 +171,7 @@ def vector_norm(
     *,
     dtype: Any = None,
 ) -> Any:
-    out = node.meta["val"].dtype
+    out = node.meta["spec"].dtype
     if ord not in (1, 2) or not out.is_floating_point or not x.dtype.is_floating_point:
         return NotImplemented
     acc = _acc(out)
@@ -214,11 +215,16 @@ def var(low: Lowering, node: Any, x: Any, dims: Any = None, *args: Any, **kw: An
     c = 1 if c is None else c
     ds = normalize_dims(dims, len(x.shape))
     n = prod([x.shape[d] for d in ds])
+    if isinstance(n, Size) and not isinstance(c, int):
+        return NotImplemented
     m, s = mean_m2(low, x, ds)
     acc, out = _acc(x.dtype), x.dtype
+    freedom = n - c
+    if not freedom > 0:
+        freedom = 0
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
-        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(max(0.0, float(n - c)), acc)), out)
+        return k.cast(k.op("div", acc, s.at(k, idx), k.constant(freedom, acc)), out)
 
     v: Tensorish = Lazy(s.shape, out, fn, (s,), 1)
     mean_: Tensorish = converted(m, m.shape, out) if out != acc else m
@@ -230,7 +236,7 @@ def var(low: Lowering, node: Any, x: Any, dims: Any = None, *args: Any, **kw: An
 # ---------------------------------------------------------------------- softmax
 @handles(SOFTMAX_STATS)
 def softmax_stats(low: Lowering, node: Any, x: Any, dim: int) -> Any:
-    acc = node.meta["val"][0].dtype
+    acc = node.meta["spec"][0].dtype
     d = dim % len(x.shape)
     if x.shape[d] == 1:
 
@@ -246,7 +252,7 @@ def softmax_stats(low: Lowering, node: Any, x: Any, dim: int) -> Any:
 # ---------------------------------------------------------------------- scans
 @handles(aten.cumsum, aten.cumprod)
 def cumsum(low: Lowering, node: Any, x: Any, dim: int, *, dtype: Any = None) -> Any:
-    out = node.meta["val"].dtype
+    out = node.meta["spec"].dtype
     if not x.shape or x.shape[dim % len(x.shape)] == 1:
         return converted(x, x.shape, out)
     kind = "scan_sum" if node.target.overloadpacket is aten.cumsum else "scan_prod"

@@ -14,10 +14,12 @@ import torch
 
 from pydynamo.lowering.index import ZERO, Index, flatten
 from pydynamo.lowering.ir import Lazy, Loop
-from pydynamo.lowering.lower.core import Lowering, aten, broadcast, handles
+from pydynamo.lowering.lower.core import Lowering, aten, broadcast, broadcast_shapes, handles
 from pydynamo.lowering.lower.joining import inside
 from pydynamo.lowering.lower.pointwise import is_tensor
-from pydynamo.lowering.lower.views import clamp_slice
+from pydynamo.lowering.lower.views import clamp_slice, position
+from pydynamo.lowering.spec import is_size
+from pydynamo.lowering.symbols import Int, alike, le
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -36,7 +38,7 @@ def scatter(low: Lowering, node: Any, x: Any, dim: int, index: Any, value: Any) 
     if not x.shape or not index.shape:
         return NotImplemented
     d = dim % len(x.shape)
-    if index.shape != tuple(1 if i == d else n for i, n in enumerate(x.shape)):
+    if not alike(index.shape, [1 if i == d else n for i, n in enumerate(x.shape)]):
         return NotImplemented
     dt = x.dtype
 
@@ -51,16 +53,16 @@ def scatter(low: Lowering, node: Any, x: Any, dim: int, index: Any, value: Any) 
     return Lazy(x.shape, dt, fn, (x, index, value), 3)
 
 
-def within(low: Lowering, x: Any, dim: int, start: int, count: int, source: Inner, inputs: Sequence[Any]) -> Lazy:
+def within(low: Lowering, x: Any, dim: int, start: Int, count: Int, source: Inner, inputs: Sequence[Any]) -> Lazy:
     """`x` with the positions [start, start + count) along `dim` taken from `source`."""
     dt = x.dtype
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         e = idx[dim]
         lo, hi = e.bounds()
-        if lo >= start and hi < start + count:
+        if le(start, lo) and le(hi + 1, start + count):
             return k.cast(source(k, idx), dt)
-        if hi < start or lo >= start + count:
+        if le(hi + 1, start) or le(start + count, lo):
             return k.cast(x.at(k, idx), dt)
         cond = k.emit(inside(e, start, start + count, lo, hi), torch.bool, e.deps)
         new = k.masked(cond, lambda: k.cast(source(k, idx), dt))
@@ -93,10 +95,10 @@ def slice_scatter(
 
 @handles(aten.select_scatter)
 def select_scatter(low: Lowering, node: Any, x: Any, src: Any, dim: int, index: Any) -> Any:
-    if not isinstance(index, int):
+    if not is_size(index):
         return NotImplemented
     d = dim % len(x.shape)
-    at = index % x.shape[d]
+    at = position(index, x.shape[d])
     return within(low, x, d, at, 1, lambda k, idx: src.at(k, [e for i, e in enumerate(idx) if i != d]), (src,))
 
 
@@ -156,7 +158,7 @@ def index_put(low: Lowering, node: Any, x: Any, indices: Sequence[Any], value: A
     used = [d for d, i in enumerate(indices) if i is not None]
     if not accumulate or not used or any(indices[d].dtype in (torch.bool, torch.uint8) for d in used):
         return NotImplemented
-    ishape = torch.broadcast_shapes(*(indices[d].shape for d in used))
+    ishape = broadcast_shapes(*(indices[d].shape for d in used))
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
     rest = [d for d in range(len(x.shape)) if d not in used]
     kept = [x.shape[d] for d in rest]

@@ -8,24 +8,26 @@ from typing import Any
 from pydynamo.lowering.index import ZERO, Index, const, view_index, view_strides
 from pydynamo.lowering.ir import Buffer, Lazy
 from pydynamo.lowering.lower.core import Lowering, aten, broadcast, handles, prims
+from pydynamo.lowering.spec import is_size
+from pydynamo.lowering.symbols import Int, alike, same
 
 Move = Callable[[Sequence[Index]], Sequence[Index]]
 
 
-def moved(x: Any, shape: Sequence[int], move: Move) -> Lazy:
+def moved(x: Any, shape: Sequence[Int], move: Move) -> Lazy:
     """A Lazy that reads `x` at a moved index."""
     return Lazy(shape, x.dtype, lambda k, idx: x.at(k, move(idx)), (x,), 0)
 
 
 @handles(aten.view.default, aten._unsafe_view, aten.reshape, aten.unsqueeze, aten.squeeze, aten.flatten)
 def view(low: Lowering, node: Any, x: Any, *rest: Any) -> Any:
-    return reshape(x, tuple(node.meta["val"].shape))
+    return reshape(x, tuple(node.meta["spec"].shape))
 
 
-def reshape(x: Any, new: tuple[int, ...]) -> Any:
+def reshape(x: Any, new: tuple[Int, ...]) -> Any:
     """`x` with another shape of as many elements."""
     old = x.shape
-    if new == old and isinstance(x, Buffer):
+    if isinstance(x, Buffer) and alike(new, old):
         return x
     if isinstance(x, Buffer):
         stride = view_strides(old, x.stride, new)
@@ -60,7 +62,7 @@ def permute(low: Lowering, node: Any, x: Any, *args: Any) -> Any:
 
 @handles(aten.expand, aten.broadcast_to, prims.broadcast_in_dim)
 def expand(low: Lowering, node: Any, x: Any, *args: Any, **kw: Any) -> Any:
-    shape = tuple(node.meta["val"].shape)
+    shape = tuple(node.meta["spec"].shape)
     if node.target is prims.broadcast_in_dim.default:
         return NotImplemented
     off = len(shape) - len(x.shape)
@@ -72,17 +74,25 @@ def expand(low: Lowering, node: Any, x: Any, *args: Any, **kw: Any) -> Any:
     return moved(x, shape, lambda idx: broadcast(idx, shape, x.shape))
 
 
-def clamp_slice(start: int | None, n: int) -> int:
-    s = 0 if start is None else start
-    return max(0, min(s + n if s < 0 else s, n))
+def clamp_slice(start: Int | None, n: Int) -> Int:
+    """Where a slice from `start` begins in a dimension of `n`."""
+    s: Int = 0 if start is None else start
+    if s < 0:
+        s = s + n
+    return 0 if s < 0 else n if s > n else s
+
+
+def position(index: Int, n: Int) -> Int:
+    """An index in a dimension of `n`, counted from its start."""
+    return index + n if index < 0 else index
 
 
 @handles(aten.slice.Tensor)
 def slice_(low: Lowering, node: Any, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
-    return sliced(x, dim % len(x.shape), clamp_slice(start, x.shape[dim]), node.meta["val"].shape[dim], step)
+    return sliced(x, dim % len(x.shape), clamp_slice(start, x.shape[dim]), node.meta["spec"].shape[dim], step)
 
 
-def sliced(x: Any, dim: int, start: int, count: int, step: int = 1) -> Any:
+def sliced(x: Any, dim: int, start: Int, count: Int, step: int = 1) -> Any:
     """`count` positions of `x` along `dim`, from `start` by `step`."""
     shape = [count if i == dim else n for i, n in enumerate(x.shape)]
     if isinstance(x, Buffer):
@@ -93,12 +103,12 @@ def sliced(x: Any, dim: int, start: int, count: int, step: int = 1) -> Any:
 
 @handles(aten.select.int)
 def select(low: Lowering, node: Any, x: Any, dim: int, index: Any) -> Any:
-    if not isinstance(index, int):
+    if not is_size(index):
         return NotImplemented
-    return selected(x, dim % len(x.shape), index % x.shape[dim])
+    return selected(x, dim % len(x.shape), position(index, x.shape[dim]))
 
 
-def selected(x: Any, dim: int, j: int) -> Any:
+def selected(x: Any, dim: int, j: Int) -> Any:
     shape = [n for i, n in enumerate(x.shape) if i != dim]
     if isinstance(x, Buffer):
         return x.view(shape, [s for i, s in enumerate(x.stride) if i != dim], x.offset + j * x.stride[dim])
@@ -113,10 +123,11 @@ def flip(low: Lowering, node: Any, x: Any, dims: Sequence[int]) -> Any:
 
 @handles(aten.split_with_sizes, aten.split.Tensor, aten.chunk)
 def split(low: Lowering, node: Any, x: Any, sizes: Any, dim: int = 0) -> Any:
-    d, at, out = dim % len(x.shape), 0, []
-    for v in node.meta["val"]:
+    d, out = dim % len(x.shape), []
+    at: Int = 0
+    for v in node.meta["spec"]:
         out.append(sliced(x, d, at, v.shape[d]))
-        at += v.shape[d]
+        at = at + v.shape[d]
     return tuple(out)
 
 
@@ -130,7 +141,7 @@ def unbind(low: Lowering, node: Any, x: Any, dim: int = 0) -> Any:
 def diagonal(low: Lowering, node: Any, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     n = len(x.shape)
     a, b = dim1 % n, dim2 % n
-    shape = tuple(node.meta["val"].shape)
+    shape = tuple(node.meta["spec"].shape)
     rest = [i for i in range(n) if i not in (a, b)]
     da, db = max(0, -offset), max(0, offset)
     if isinstance(x, Buffer):
@@ -149,15 +160,15 @@ def diagonal(low: Lowering, node: Any, x: Any, offset: int = 0, dim1: int = 0, d
 
 @handles(aten.as_strided)
 def as_strided(
-    low: Lowering, node: Any, x: Any, size: Sequence[int], stride: Sequence[int], offset: int | None = None
+    low: Lowering, node: Any, x: Any, size: Sequence[Int], stride: Sequence[Int], offset: Int | None = None
 ) -> Any:
-    src = node.args[0].meta["val"]
+    src = node.args[0].meta["spec"]
     b = low.env[node.args[0]] = low.realize(x, src)
-    base = src.storage_offset()
+    base = src.offset
     root = low.roots[b.name]
-    if any(n > 1 and p != q for n, p, q in zip(src.shape, b.stride, src.stride(), strict=True)):
+    if any(n > 1 and p != q for n, p, q in zip(src.shape, b.stride, src.stride, strict=True)):
         return NotImplemented
-    if b.name not in low.inputs and (b.offset or root.shape != b.shape):
+    if b.name not in low.inputs and not (same(b.offset, 0) and alike(root.shape, b.shape)):
         if b.offset != base:
             return NotImplemented
         return b.view(size, stride, base if offset is None else offset)
@@ -166,16 +177,16 @@ def as_strided(
 
 @handles(aten.repeat)
 def repeat(low: Lowering, node: Any, x: Any, repeats: Sequence[int]) -> Any:
-    shape = tuple(node.meta["val"].shape)
+    shape = tuple(node.meta["spec"].shape)
     off = len(shape) - len(x.shape)
-    return moved(x, shape, lambda idx: [idx[off + j] % n if n > 1 else ZERO for j, n in enumerate(x.shape)])
+    return moved(x, shape, lambda idx: [idx[off + j] % n for j, n in enumerate(x.shape)])
 
 
 @handles(aten.roll)
 def roll(low: Lowering, node: Any, x: Any, shifts: Any, dims: Any = ()) -> Any:
     if not dims:
         return NotImplemented
-    shifts = [shifts] if isinstance(shifts, int) else shifts
+    shifts = shifts if isinstance(shifts, (list, tuple)) else [shifts]
     dims = [dims] if isinstance(dims, int) else dims
     move: dict[int, int] = {}
     for s, d in zip(shifts, dims, strict=True):
@@ -191,7 +202,7 @@ def roll(low: Lowering, node: Any, x: Any, shifts: Any, dims: Any = ()) -> Any:
 def unfold(low: Lowering, node: Any, x: Any, dim: int, size: int, step: int) -> Any:
     if not x.shape:
         return NotImplemented
-    d, shape = dim % len(x.shape), tuple(node.meta["val"].shape)
+    d, shape = dim % len(x.shape), tuple(node.meta["spec"].shape)
     if isinstance(x, Buffer):
         stride = [s * step if i == d else s for i, s in enumerate(x.stride)]
         return x.view(shape, [*stride, x.stride[d]])

@@ -86,20 +86,22 @@ def load(key: str, text: str) -> Any:
 def run(
     fn: Any,
     grid: tuple[int, int, int],
-    tensors: Sequence[torch.Tensor],
+    values: Sequence[torch.Tensor | int],
     constants: dict[str, Any],
     races: bool = True,
 ) -> None:
-    """Run every program of `grid`; raises KernelFault where the kernel misbehaves."""
+    """Run every program of `grid` on tensors and sizes; raises KernelFault where the kernel misbehaves."""
     import triton.runtime.interpreter as interp
 
     spans = set()
-    for t in tensors:
+    for t in values:
+        if not isinstance(t, torch.Tensor):
+            continue
         s = t.untyped_storage()
         spans.add((s.data_ptr(), s.data_ptr() + s.nbytes()))
     _Launch.spans = np.array(sorted(spans), dtype=np.uint64).reshape(-1, 2)
     _Launch.reads, _Launch.writes, _Launch.check_races = [], [], races and grid != (1, 1, 1)
-    args = dict(zip(fn.arg_names, (interp._implicit_cvt(t) for t in tensors), strict=False)) | constants
+    args = dict(zip(fn.arg_names, (interp._implicit_cvt(t) for t in values), strict=False)) | constants
     body = fn.rewrite()
     builder = interp.interpreter_builder
     builder.set_grid_dim(*grid)
