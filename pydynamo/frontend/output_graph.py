@@ -162,7 +162,7 @@ class OutputGraph:
     def propagate(self, thunk: Callable[[], Any], name: str = "") -> Any:
         """Run an operator on fake tensors; a failure is a graph break, and eager raises the error."""
         try:
-            with self.fake_mode:
+            with self.fake_mode, self.symbols.dispatcher():
                 return thunk()
         except (Unsupported, RecursionError):
             raise

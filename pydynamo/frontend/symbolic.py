@@ -5,6 +5,7 @@ What was seen at a source is kept in the history of the root, so that one root's
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -82,6 +83,15 @@ class SymbolicShapes:
             fake_mode.shape_env = self.shape_env
             fake_mode.static_shapes = False
         return self.shape_env
+
+    def dispatcher(self) -> AbstractContextManager[Any]:
+        """Where operators run: with symbols, composite ones must be taken apart in Python, as C++ would ask for numbers."""
+        if self.shape_env is None:
+            return nullcontext()
+        from torch._dispatch.python import enable_python_dispatcher
+
+        made: AbstractContextManager[Any] = enable_python_dispatcher()
+        return made
 
     def _adapter(self, source: Source) -> Any:
         from torch._guards import Source as TorchSource

@@ -212,10 +212,10 @@ class Index:
 
     def evaluate(self, values: dict[str, int]) -> int:
         """The value for given loop variables; for tests."""
-        total = self.const
+        total = hint(self.const)
         for (a, d, m), k in self.terms.items():
             base = values[a.name] if a.name in values else eval(a.name, {}, dict(values))
-            total += k * ((base // d) % m)
+            total += hint(k) * ((base // hint(d)) % hint(m))
         return total
 
 

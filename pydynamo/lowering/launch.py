@@ -127,9 +127,8 @@ class SizedLauncher(DirectLauncher):
         self.sized: dict[tuple[int, Aligned], tuple[Run, Config]] = {}
 
     def __call__(self, *args: Any) -> None:
-        *args, x, r = args
-        n = self.tensors
-        values = [t.data_ptr() for t in args[:n]] + args[n:]
+        n, x, r = self.tensors, args[-2], args[-1]
+        values = [*(t.data_ptr() for t in args[:n]), *args[n:-2]]
         bucket = self.src.bucket(r)
         aligned = tuple([v % ALIGNMENT == 0 for v in values])
         found = self.sized.get((bucket, aligned))

@@ -21,7 +21,7 @@ from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
 from pydynamo.lowering.spec import Convert, describe
 from pydynamo.lowering.triton_codegen import KernelSource, assemble
-from pydynamo.lowering.wrapper import KernelStep, MatmulStep, Step, generate
+from pydynamo.lowering.wrapper import NO_SYMBOLS, KernelStep, MatmulStep, Step, generate
 
 log = logging.getLogger("pydynamo.lowering")
 
@@ -58,7 +58,6 @@ class Compiled:
 
 RECENT: list[Compiled] = []  # the latest graphs of this process, for explain and for tests
 KEEP = 64
-NO_SYMBOLS: Mapping[str, str] = {}
 
 
 def lower_and_schedule(
@@ -171,7 +170,7 @@ def compile_graph(
     launchers = [launcher(k, options, device) for k in kernels]
     call: Callable[[list[Any]], Sequence[Any]]
     wrapper, call = generate(
-        low.inputs, symbols, steps, low.roots, low.results, low.constants, backward, device, launchers
+        low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers, symbols
     )
     if options.mode == "reduce-overhead" and device.type == "cuda":
         call = recorded(call, any(op.writes & set(low.inputs) for op in ops), bool(symbols))

@@ -62,7 +62,7 @@ class Interpreted:
     def __call__(self, *args: Any) -> None:
         src, config, x, r = self.src, self.src.configs[0], None, None
         if src.dynamic:
-            *args, x, r = args
+            args, x, r = args[:-2], args[-2], args[-1]
             config = src.configs_at(src.bucket(r))[0]
         self.run(self.fn, src.grid(config, x, r), args, src.constexprs(config), self.races)
 

@@ -217,7 +217,8 @@ def finish(group: Group, options: Options) -> Kernel:
 
 def tile_width(kernel: Kernel) -> Int:
     """Where some access steps by one only every d elements while another steps by one at once: d, else 0."""
-    fast, slow = 0, [0]
+    fast = 0
+    slow: list[Int] = [0]
     for a in kernel.accesses:
         if a.index.opaque or not a.index.terms:
             continue

@@ -289,7 +289,7 @@ def split(c: Int, d: Int) -> tuple[Int, Int]:
         q, r = divmod(c.terms.get((), 0), d)
         whole[()], rest[()] = q, r
         return _made(c.scope, whole), _made(c.scope, rest)
-    terms = {(): c} if isinstance(c, int) else c.terms
+    terms: dict[Monomial, int] = {(): c} if isinstance(c, int) else c.terms
     if len(d.terms) == 1:
         ((names, k),) = d.terms.items()
         whole, rest = {}, {}

@@ -22,6 +22,7 @@ from pydynamo.lowering.ir import Buffer, Extern, Loop
 from pydynamo.lowering.kernel import Kernel, Layout, NoFuse, Value
 from pydynamo.lowering.numerics import TL
 from pydynamo.lowering.schedule import Group
+from pydynamo.lowering.symbols import Size, divides, hint, same
 from pydynamo.lowering.triton_codegen import HOLE, Config, KernelSource, provenance
 
 aten = torch.ops.aten
@@ -48,12 +49,13 @@ class MatmulSource(KernelSource):
     def key(self) -> str:
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
-    def grid(self, c: Config) -> tuple[int, int, int]:
-        return (min(PROGRAMS, -(-self.x // c.xb) * -(-self.r // c.rb)), 1, 1)
+    def grid(self, c: Config, x: int | None = None, r: int | None = None) -> tuple[int, int, int]:
+        rows, columns = hint(self.x), hint(self.r)  # templates are made for known sizes only
+        return (min(PROGRAMS, -(-rows // c.xb) * -(-columns // c.rb)), 1, 1)
 
     def constexprs(self, c: Config) -> dict[str, Any]:
         assert isinstance(c, TileConfig)
-        even = self.x % c.xb == 0 and self.r % c.rb == 0 and self.k % c.bk == 0
+        even = divides(c.xb, self.x) and divides(c.rb, self.r) and self.k % c.bk == 0
         return {"BM": c.xb, "BN": c.rb, "BK": c.bk, "GROUP": c.group, "PROGRAMS": PROGRAMS, "EVEN": even}
 
 
@@ -79,6 +81,8 @@ def product_of(op: Extern) -> Product | None:
         bias, a, b = op.args
     else:
         return None
+    if any(isinstance(n, Size) for t in (a, b) for n in (*t.shape, *t.stride, t.offset)):
+        return None
     if min(*a.shape, *b.shape) < SMALLEST or a.dtype != out.dtype or b.dtype != out.dtype:
         return None
     return Product(a, b, bias, out)
@@ -90,7 +94,7 @@ def fuse(op: Extern, group: Group, needed: Collection[str], options: Options) ->
     if p is None or group.layout.rdims or any(loop.kind is not None for loop in group.loops):
         return None
     m, n = p.out.shape
-    if math.prod(group.layout.shape) != m * n or p.out.name in needed:
+    if not same(math.prod(group.layout.shape), m * n) or p.out.name in needed:
         return None
     kernel = Kernel(Layout((m, n), (1,)), "tile")
     try:
@@ -142,7 +146,7 @@ def _assemble(kernel: Kernel, p: Product, needed: Collection[str], options: Opti
         for name in HOLE.findall(text):
             used.setdefault(name, f"p{len(used) + 2}")
     body = [HOLE.sub(lambda h: used[h[1]], text) for text in lines]
-    (m, k), n = p.a.shape, p.b.shape[1]
+    (m, k), n = map(hint, p.a.shape), hint(p.b.shape[1])
     names = [p.a.name, p.b.name, *used]
     dtypes = [p.a.dtype, p.b.dtype, *(kernel.args[x] for x in used)]
     text = _TEXT.format(

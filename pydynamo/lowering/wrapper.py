@@ -39,6 +39,9 @@ class MatmulStep:
 Step = KernelStep | MatmulStep | Extern
 
 
+NO_SYMBOLS: Mapping[str, str] = {}
+
+
 class Namer:
     """Turns Buffers into expressions of the wrapper's source."""
 
@@ -101,7 +104,6 @@ def fit(t: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> Any:
 
 def generate(
     inputs: Sequence[str],
-    symbols: Mapping[str, str],
     steps: Sequence[Step],
     roots: dict[str, Buffer],
     results: Sequence[Any],
@@ -109,6 +111,7 @@ def generate(
     check_inputs: bool,
     device: torch.device,
     launchers: Sequence[Callable[..., None]],
+    symbols: Mapping[str, str] = NO_SYMBOLS,
 ) -> tuple[str, Callable[[list[Any]], tuple[Any, ...]]]:
     """Source of ``call(args)`` and the function itself; `args` is emptied, so that the caller holds
     nothing.  `symbols` says how each symbol is read from the inputs."""

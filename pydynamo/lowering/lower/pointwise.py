@@ -14,7 +14,7 @@ from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Buffer, Lazy, Tensorish
 from pydynamo.lowering.lower.core import Lowering, Unsupported, aten, broadcast, handles, prims
 from pydynamo.lowering.numerics import HALF, TL, compute_dtype
-from pydynamo.lowering.symbols import Size, hint
+from pydynamo.lowering.symbols import Int, Size, hint
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -468,13 +468,13 @@ def clamp(low: Lowering, node: Any, x: Any, lo: Any = None, hi: Any = None) -> A
     return elementwise(low, "maximum", args, out, KIND.DEFAULT, emit)
 
 
-def filled(shape: Sequence[int], c: Any, dt: torch.dtype) -> Lazy:
+def filled(shape: Sequence[Int], c: Any, dt: torch.dtype) -> Lazy:
     """One number everywhere."""
     return Lazy(shape, dt, lambda k, idx: k.constant(c, dt), (), 0)
 
 
 # ---------------------------------------------------------------------- casts and copies
-def converted(x: Tensorish, shape: Sequence[int], dt: torch.dtype) -> Lazy:
+def converted(x: Tensorish, shape: Sequence[Int], dt: torch.dtype) -> Lazy:
     """`x` as `dt`, in fresh memory when it gets memory."""
     return Lazy(shape, dt, lambda k, idx: k.cast(x.at(k, idx), dt), (x,), 0)
 

@@ -45,7 +45,7 @@ def split_reduce(
         return None
     chunk = ceil_div(r, parts)
     if isinstance(r, int):
-        parts = ceil_div(r, chunk)
+        parts = -(-r // hint(chunk))
     rorder = [d for d in order if d in dims]
     rshape = [v.shape[d] for d in rorder]
     acc = torch.bool if kind == "any" else compute_dtype(outs[0]) if kind in ("sum", "prod") else v.dtype

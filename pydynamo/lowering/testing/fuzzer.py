@@ -30,6 +30,7 @@ from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.capture import clean, decompositions
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.pipeline import Compiled, compile_graph
+from pydynamo.lowering.spec import is_dense
 from pydynamo.lowering.testing.recorder import record
 
 FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -242,8 +243,9 @@ def compile_and_run(graph: Graph, inputs: Sequence[torch.Tensor]) -> tuple[list[
     got = list(done.call(list(inputs)))
     (output,) = (n for n in done.graph.graph.nodes if n.op == "output")
     for i, (node, t) in enumerate(zip(output.args[0], got, strict=True)):
-        want = node.meta["val"].stride()
-        if private.is_dense(node.meta["val"]) and any(
+        val = node.meta["val"]
+        want = val.stride()
+        if is_dense(val.shape, want) and any(
             n > 1 and p != q for n, p, q in zip(t.shape, want, t.stride(), strict=True)
         ):
             raise AssertionError(f"output {i}: strides {want} became {t.stride()}")
