@@ -29,9 +29,7 @@ class Block(nn.Module):
         super().__init__()
         self.before, self.after = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width, 4, 4, True, True, False)
-        self.inner = nn.Sequential(
-            nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1)
-        )
+        self.inner = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width), nn.Dropout(0.1))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = x + self.attention(self.before(x))
