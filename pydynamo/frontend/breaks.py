@@ -14,7 +14,7 @@ from pydynamo.frontend.break_steps import STEPPABLE, TRUTH_JUMPS, arity, kw_name
 from pydynamo.frontend.codegen import OUTPUTS, PyCodegen
 from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
 from pydynamo.frontend.finish import with_draft
-from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_cells, live_locals, make_resume_code
+from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_cells, live_locals, make_resume_code, may_be_unbound
 from pydynamo.frontend.resume_slots import around_load, used_as
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 
@@ -39,9 +39,9 @@ def _compile_break(root: RootTranslator) -> None:
     inst = root.current
     index = root.ip
     for name in live_cells(root.code, index):
-        if root.cells[name].contents is None:
+        if not root.is_bound(name) or may_be_unbound(root.code, index, name):
             # In the code that continues it is a free variable, and reading it would raise another exception.
-            unsupported("reconstruction-failure", f"variable {name!r} may be read before it is bound")
+            unsupported("reconstruction-failure", f"variable {name!r} may be read while it is not bound")
     plain = not _in_loop(root, index) and not root.handled
     empty = root.graph.is_empty() and root.effects.is_empty()
     if _looks_at_frame(root, inst):

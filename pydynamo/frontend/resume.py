@@ -50,6 +50,17 @@ def live_cells(code: types.CodeType, start: int) -> frozenset[str]:
     return _live_at(code, start, _cell_effects) & frozenset(code.co_cellvars)
 
 
+def may_be_unbound(code: types.CodeType, start: int, name: str) -> bool:
+    """True if the code may delete a cell variable and then read it, once control reaches instruction ``start``."""
+    instructions, _ = asm.decode(code)
+    deletes = [i for i in _reached(instructions, start) if _deletes(instructions[i], name)]
+    return any(index + 1 < len(instructions) and name in live_cells(code, index + 1) for index in deletes)
+
+
+def _deletes(inst: Any, name: str) -> bool:
+    return inst.opname == "DELETE_DEREF" and inst.argval == name
+
+
 def _live_at(code: types.CodeType, start: int, effects: Callable[[Any], tuple[set[str], set[str]]]) -> frozenset[str]:
     instructions, table = asm.decode(code)
     live: list[set[str]] = [set() for _ in instructions]
@@ -150,8 +161,8 @@ def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str
     return out
 
 
-def _reachable(instructions: list[Any], start: int) -> list[Any]:
-    """The instructions that can run from ``start`` on, in order, with exception ranges cut to what is left."""
+def _reached(instructions: list[Any], start: int) -> set[int]:
+    """The indices of the instructions that can run from ``start`` on."""
     table = {inst: index for index, inst in enumerate(instructions)}
     seen = {start}
     work = [start]
@@ -160,6 +171,12 @@ def _reachable(instructions: list[Any], start: int) -> list[Any]:
             if target not in seen:
                 seen.add(target)
                 work.append(target)
+    return seen
+
+
+def _reachable(instructions: list[Any], start: int) -> list[Any]:
+    """The instructions that can run from ``start`` on, in order, with exception ranges cut to what is left."""
+    seen = _reached(instructions, start)
     kept = [inst for index, inst in enumerate(instructions) if index in seen]
     asm.rebuild_exception_entries(kept)
     return kept

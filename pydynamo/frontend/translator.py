@@ -271,6 +271,12 @@ class Translator:
             )
         return value
 
+    def is_bound(self, name: str) -> bool:
+        """True if the cell variable ``name`` has a value now."""
+        cell = self.cells[name]
+        stored = self.ledger.load_cell(cell)
+        return stored is not DELETED and (stored is not None or cell.contents is not None)
+
     def store_cell(self, name: str, value: VariableTracker) -> None:
         """Store to, or with DELETED empty, the cell variable ``name``."""
         cell = self.cells[name]

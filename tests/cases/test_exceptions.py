@@ -500,3 +500,44 @@ def test_recursion_error_is_catchable():
             return x + 1, type(e).__name__
 
     return f, [(torch.ones(1),)]
+
+
+@program
+def test_a_captured_name_that_is_deleted_behind_a_break():
+    def f(x, m, remove):
+        def read():
+            return m
+
+        y = x + 1
+        print("first")
+        kept = read()
+        if remove:
+            del m
+        print("second")
+        y = y * 2
+        print(y.sum().item())
+        return y, kept, m
+
+    return f, [(torch.ones(2), 3, False), (torch.ones(2), 3, True), (torch.ones(2), 4, True)]
+
+
+@program
+def test_a_captured_name_of_a_handler_is_gone_behind_it():
+    def f(x, fails):
+        try:
+            print("in")
+            y = x + 1
+            if fails:
+                raise ValueError(7)
+        except ValueError as error:
+            print("caught")
+            text = (lambda: str(error))()
+        else:
+            text = "none"
+        print(text)
+        try:
+            return y * 2, error
+        except NameError as gone:
+            return y, type(gone).__name__, str(gone)
+
+    return f, [(torch.ones(2), False), (torch.ones(2), True)]

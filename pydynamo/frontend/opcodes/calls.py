@@ -74,7 +74,11 @@ def _call_function_ex(tx: Translator, inst: Any) -> None:
                 if not isinstance(name, str):
                     tx.raise_error(TypeError, "keywords must be strings")
                 kwargs[name] = value
-    args = list(protocols.iterate(tx, tx.pop()))
+    unpacked = tx.pop()
+    kind = unpacked.python_type()
+    if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
+        unsupported("unsupported-iteration", f"* of {unpacked.describe()}")  # the error's words name the callable
+    args = list(protocols.iterate(tx, unpacked))
     second = tx.stack.pop()
     if _NULL_AFTER:
         function = tx.pop()

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.variables.builtin_functions import format_value
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python, run_python
+from pydynamo.frontend.variables.dict_methods import pairs_of
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 from pydynamo.frontend.variables.text import text_of
@@ -203,21 +204,31 @@ def _map_add(tx: Translator, inst: Any) -> None:
 
 @op("DICT_UPDATE")
 def _dict_update(tx: Translator, inst: Any) -> None:
-    value = tx.stack.pop()
+    value = tx.pop()
+    if not _is_mapping(value):
+        tx.raise_error(TypeError, f"'{value.python_type().__name__}' object is not a mapping")
     _under(tx, inst.arg).call_method(tx, "update", [value], {})
 
 
 @op("DICT_MERGE")
 def _dict_merge(tx: Translator, inst: Any) -> None:
-    from pydynamo.frontend.variables.dict_methods import pairs_of
-
-    value = tx.stack.pop()
+    value = tx.pop()
     target = _under(tx, inst.arg)
     assert isinstance(target, DictVariable)
-    for key, item in pairs_of(tx, value):
+    if not _is_mapping(value):
+        unsupported("unsupported-operator", f"** of {value.describe()}")  # the error's words name the callable
+    try:
+        pairs = pairs_of(tx, value)
+    except ObservedException:
+        unsupported("unsupported-operator", f"** of {value.describe()}, which raises")  # some errors become others
+    for key, item in pairs:
         if target.lookup(key) is not None:
-            tx.raise_error(TypeError, f"got multiple values for keyword argument {key.realize().as_constant()!r}")
+            unsupported("unsupported-operator", f"keyword argument {key.describe()} given twice")
         target.put(key, item)
+
+
+def _is_mapping(value: VariableTracker) -> bool:
+    return isinstance(value, DictVariable) or hasattr(value.python_type(), "keys")
 
 
 @op("LIST_TO_TUPLE")
