@@ -12,9 +12,12 @@
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
 //! a captured first argument.
 mod borrow;
+mod calls;
 mod check;
+mod containers;
 pub mod first_loop;
 mod interrupt;
+mod intrinsics;
 mod machine;
 mod slot;
 mod special;
@@ -316,7 +319,7 @@ impl Prover<'_> {
                     Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
                     Op::LIST_EXTEND => {
                         // It may fail halfway, so the handler cannot know what is in the list either.
-                        special::share(&mut self.machine, inst.arg as usize);
+                        containers::share(&mut self.machine, inst.arg as usize);
                         depth - counts.pop
                     }
                     _ => depth - counts.pop,

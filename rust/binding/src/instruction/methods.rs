@@ -1,5 +1,5 @@
 //! What Python calls on an instruction: making, printing, copying, pickling.
-use super::{Instruction, Parts, attributes, make};
+use super::{Instruction, Parts, attributes, make, position};
 use crate::capi::Obj;
 use crate::entry::InstructionExnTabEntry;
 use crate::state::{Operand, state};
@@ -120,10 +120,10 @@ fn construct<'py>(
         attributes::set_offset(this, offset)?;
     }
     if let Some(positions) = field(7) {
-        attributes::set_positions(this, positions)?;
+        position::set_positions(this, positions)?;
     }
     if let Some(line) = field(5) {
-        attributes::set_starts_line(this, line)?;
+        position::set_starts_line(this, line)?;
     }
     if let Some(is_target) = field(6) {
         attributes::set_is_target(this, is_target)?;
@@ -286,8 +286,8 @@ c_method!(c_copy_positions, |this, other| {
         this.loc = other.loc;
         this.flags.set(super::Flags::LINE_HIDDEN, other.flags.has(super::Flags::LINE_HIDDEN));
     } else {
-        attributes::set_positions(native(this)?, &other.getattr("positions")?)?;
-        attributes::set_starts_line(native(this)?, &other.getattr("starts_line")?)?;
+        position::set_positions(native(this)?, &other.getattr("positions")?)?;
+        position::set_starts_line(native(this)?, &other.getattr("starts_line")?)?;
     }
     Ok(this.py().None().into_bound(this.py()))
 });

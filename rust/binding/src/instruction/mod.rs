@@ -7,6 +7,7 @@
 //! something that can refer back.
 mod attributes;
 mod methods;
+mod position;
 
 use crate::capi::{self, GilCell, Obj};
 use crate::state::{Operand, state};
