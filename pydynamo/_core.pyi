@@ -503,6 +503,13 @@ class SuspendedCall:
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
+class HandOver:
+    """What a compiled frame returns that leaves the rest of its call to `callable(*args)`: the `CompiledFunction` that was
+    called runs it when the frame is gone. For compiled code only; it runs once, and no call ever gives one to its caller."""
+
+    def __new__(cls, callable: Callable[..., Any], *args: Any) -> Self: ...
+
+@final
 class CompiledGraph:
     """How compiled code calls what a backend made of a graph: `run`, with this thread's interception suspended. Its
     repr is `name`, for listings of bytecode. If it is `repeatable` and raises an Exception, the CompiledFunction whose

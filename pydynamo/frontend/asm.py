@@ -21,6 +21,7 @@ __all__ = ["Instruction", "InstructionExnTabEntry", "decode", "transform_code_ob
 V311 = sys.version_info < (3, 12)
 V313 = sys.version_info >= (3, 13)
 V314 = sys.version_info >= (3, 14)
+V315 = sys.version_info >= (3, 15)
 #: operand of BINARY_OP that subscripts (3.14+)
 _SUBSCRIPT = 26
 
@@ -105,6 +106,11 @@ def copy(depth: int) -> Instruction:
 
 def jump(target: Instruction) -> Instruction:
     return create_instruction("JUMP_FORWARD", target=target)
+
+
+def jump_if_true(target: Instruction) -> Instruction:
+    """Pops a bool; jumps forward if it is True."""
+    return create_instruction("POP_JUMP_FORWARD_IF_TRUE" if V311 else "POP_JUMP_IF_TRUE", target=target)
 
 
 def stack_effect(inst: Instruction, jump_taken: bool | None = None) -> int:

@@ -9,18 +9,31 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from pydynamo._core import HandOver
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.break_steps import STEPPABLE, TRUTH_JUMPS, arity, kw_names_before, loads_for_call
 from pydynamo.frontend.codegen import OUTPUTS, PyCodegen
 from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
 from pydynamo.frontend.finish import with_draft
-from pydynamo.frontend.resume import EXC_INFO, NULL, VALUE, live_cells, live_locals, make_resume_code, may_be_unbound
+from pydynamo.frontend.inline import GeneratorVariable
+from pydynamo.frontend.resume import (
+    EXC_INFO,
+    NULL,
+    VALUE,
+    live_cells,
+    live_locals,
+    make_resume_code,
+    may_be_unbound,
+    original_place,
+)
 from pydynamo.frontend.resume_slots import around_load, used_as
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
 
+#: what ``next`` gives at the end of an iterator
+_END = object()
 _FRAME_READERS = (locals, vars, dir, eval, exec)
 
 
@@ -42,14 +55,16 @@ def _compile_break(root: RootTranslator) -> None:
         if not root.is_bound(name) or may_be_unbound(root.code, index, name):
             # In the code that continues it is a free variable, and reading it would raise another exception.
             unsupported("reconstruction-failure", f"variable {name!r} may be read while it is not bound")
-    plain = not _in_loop(root, index) and not root.handled
+    plain = not root.handled
     empty = root.graph.is_empty() and root.effects.is_empty()
     if _looks_at_frame(root, inst):
         unsupported("inspection", "the frame itself is looked at")
     if inst.opname == "GET_ITER" and _is_handed_over(root.stack[-1]):
         # Stepping over it would hand the same iterator to a function that begins in the same way.
         unsupported("unsupported-iteration", "an iterator that was alive at the break before")
-    if inst.opname in TRUTH_JUMPS and plain:
+    if inst.opname == "FOR_ITER" and plain:
+        _break_at_iteration(root, index)
+    elif inst.opname in TRUTH_JUMPS and plain:
         _break_at_branch(root, index)
     elif inst.opname in STEPPABLE and plain:
         _break_over(root, index)
@@ -74,15 +89,6 @@ def _is_handed_over(value: VariableTracker) -> bool:
     """True for a stack slot that a continuing function got as a parameter."""
     source = value.source
     return source is not None and source.kind == "local" and source.key.startswith("___stack")
-
-
-def _in_loop(root: RootTranslator, index: int) -> bool:
-    """True if a backward jump goes around the instruction."""
-    for later in range(index, len(root.instructions)):
-        target = root.instructions[later].target
-        if target is not None and root.index_of[target] <= index:
-            return True
-    return False
 
 
 def _live(root: RootTranslator, index: int) -> list[str]:
@@ -117,7 +123,7 @@ def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
 def _hand_over(
     cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Callable[[], None]], names: list[str]
 ) -> None:
-    """Call the continuing function with the stack and the live locals, and return what it returns."""
+    """Leave the rest of the call to the continuing function, with the stack and the live locals."""
     frees = (*root.code.co_cellvars, *root.code.co_freevars)
 
     def closure() -> None:
@@ -125,8 +131,14 @@ def _hand_over(
             cg.load_cell(name)
         cg.emit(asm.instruction("BUILD_TUPLE", arg=len(frees)))
 
+    def callee() -> None:
+        if target.whole is not None:
+            cg.load_object(target.whole)
+        else:
+            cg.call(lambda: cg.load_object(target.bind), [closure])
+
     loads: list[Callable[[], None]] = [lambda n=name: cg(root.locals[n]) for name in names]  # type: ignore[misc]
-    cg.call(lambda: cg.load_object(target), [closure, *stack, *loads])
+    cg.call(lambda: cg.load_object(HandOver), [callee, *stack, *loads])
     cg.emit(asm.instruction("RETURN_VALUE"))
 
 
@@ -192,7 +204,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
         pushes = 1
         pushed = (VALUE, NULL) if asm.NULL_AFTER_CALLABLE else (NULL, VALUE)
     slots = _slots(root, below) + pushed
-    target = resume_function(root, index + 1, slots, tuple(names))
+    target, names = resume_function(root, index + 1, slots, names)
     handler = _handler(root, inst)
 
     from pydynamo.frontend import callees
@@ -256,7 +268,7 @@ def _break_at_branch(root: RootTranslator, index: int) -> None:
     condition = root.stack[-1]
     below = root.stack[:-1]
     names = _live(root, index)
-    target = resume_function(root, index, (*_slots(root, below), VALUE), tuple(names))
+    target, names = resume_function(root, index, (*_slots(root, below), VALUE), names)
     handler = _handler(root, root.instructions[index])
 
     def emit(cg: PyCodegen) -> None:
@@ -269,6 +281,48 @@ def _break_at_branch(root: RootTranslator, index: int) -> None:
         cg.emit(asm.instruction("STORE_FAST", argval=result))
         stack = [_slot_load(cg, v) for v in below if not isinstance(v, NullVariable)]
         _hand_over(cg, root, target, [*stack, lambda: cg.load_fast(result)], names)
+        if emit_handler is not None:
+            emit_handler()
+
+    with_draft(root, emit)
+
+
+def _break_at_iteration(root: RootTranslator, index: int) -> None:
+    """Step the iterator, then continue with its item in the loop, or behind the loop."""
+    inst = root.instructions[index]
+    at = len(root.stack) - (2 if asm.V315 else 1)
+    iterator, below = root.stack[at], root.stack[:at]
+    if isinstance(iterator.realize(), GeneratorVariable):
+        unsupported("generator", "a generator that is stepped at the break")
+    # 3.11 pops the iterator itself, 3.12 with END_FOR, which it skips; later ones skip END_FOR and pop behind it
+    end = root.index_of[inst.target]
+    after = root.stack if asm.V313 else below
+    if not asm.V311 and root.instructions[end].opname == "END_FOR":
+        end += 1
+    inside = _live(root, index + 1)
+    outside = _live(root, end)
+    body, inside = resume_function(root, index + 1, (*_slots(root, root.stack), VALUE), inside)
+    rest, outside = resume_function(root, end, _slots(root, after), outside)
+    handler = _handler(root, inst)
+
+    def loads(cg: PyCodegen, stack: list[VariableTracker]) -> list[Callable[[], None]]:
+        return [_slot_load(cg, v) for v in stack if not isinstance(v, NullVariable)]
+
+    def emit(cg: PyCodegen) -> None:
+        extra = handler.values() if handler is not None else []
+        kept = [*root.stack, *(root.locals[n] for n in {*inside, *outside}), *extra]
+        _keep_all(cg, kept)
+        start = len(cg.instructions)
+        cg.call(lambda: cg.load_object(next), [lambda: cg(iterator), lambda: cg.load_object(_END)])
+        emit_handler = handler.cover(cg, start) if handler is not None else None
+        item = cg.new_local("item")
+        over = asm.instruction("NOP")
+        cg.emit_all([asm.instruction("STORE_FAST", argval=item), asm.instruction("LOAD_FAST", argval=item)])
+        cg.load_object(_END)
+        cg.emit_all([asm.instruction("IS_OP", arg=0), asm.jump_if_true(over)])
+        _hand_over(cg, root, body, [*loads(cg, root.stack), lambda: cg.load_fast(item)], inside)
+        cg.emit(over)
+        _hand_over(cg, root, rest, loads(cg, after), outside)
         if emit_handler is not None:
             emit_handler()
 
@@ -292,23 +346,30 @@ def _continue_eagerly(root: RootTranslator, index: int) -> None:
 
 
 class EagerContinuation:
-    """The rest of a frame, run by CPython as it is."""
+    """The rest of a frame, run by CPython as it is. ``rest.bind(cells)(*stack_and_locals)``"""
 
     def __init__(self, origin: types.CodeType, scope: dict[str, Any], code: types.CodeType) -> None:
         self.origin = origin
         self.scope = scope
         self.code = code
         self.__name__ = f"__rest_of_{origin.co_name}"
+        #: what continues any frame, if the code has no cells
+        self.whole: types.FunctionType | None = None if code.co_freevars else self.bind(())
 
-    def __call__(self, cells: tuple[types.CellType, ...], *args: Any) -> Any:
-        return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)(*args)
+    def bind(self, cells: tuple[types.CellType, ...]) -> types.FunctionType:
+        """What continues a frame with these cells."""
+        return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)
 
     def __repr__(self) -> str:
         return self.__name__
 
 
-def resume_function(root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]) -> Any:
-    """The compiled function that continues at ``index``; one for each place and shape of the stack."""
+def resume_function(
+    root: RootTranslator, index: int, slots: tuple[str, ...], names: list[str]
+) -> tuple[Any, list[str]]:
+    """The compiled function that continues at ``index``, one for each place and shape of the stack; its locals in order."""
     from pydynamo.frontend.wrapper import ResumeFunction
 
-    return ResumeFunction.for_place(root, index, slots, names)
+    place = original_place(root.code, index)
+    ordered = place.in_order(names)
+    return ResumeFunction.for_place(root, place, slots, ordered), list(ordered)

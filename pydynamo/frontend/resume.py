@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,42 @@ def _cell_effects(inst: Any) -> tuple[set[str], set[str]]:
     return set(), ({inst.argval} if inst.opname == "STORE_DEREF" else set())
 
 
+class Place:
+    """An instruction of a function as it was written: where a frame continues, however often it broke before."""
+
+    def __init__(self, code: types.CodeType, index: int) -> None:
+        self.code = code
+        self.index = index
+
+    def in_order(self, names: list[str]) -> tuple[str, ...]:
+        """Names of locals, in the order of the code's own."""
+        order = {name: number for number, name in enumerate((*self.code.co_varnames, *self.code.co_cellvars))}
+        return tuple(sorted(names, key=lambda name: (order.get(name, len(order)), name)))
+
+
+#: code made here -> the code it was cut from, and for each instruction its index there
+_origins: weakref.WeakKeyDictionary[types.CodeType, tuple[types.CodeType, list[int | None]]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def original_place(code: types.CodeType, index: int) -> Place:
+    """The place in the function as it was written; of code of its own, the place itself."""
+    origin = _origins.get(code)
+    if origin is not None and origin[1][index] is not None:
+        return Place(origin[0], origin[1][index])  # type: ignore[arg-type]
+    return Place(code, index)
+
+
+def _note_origin(code: types.CodeType, made: types.CodeType, kept: list[tuple[int, str]]) -> None:
+    """What follows the prefix of ``made`` is, one to one, what was kept of ``code``, unless the assembler had to change it."""
+    instructions, _ = asm.decode(made)
+    prefix = len(instructions) - len(kept)
+    names = [inst.opname for inst in instructions[prefix:]] if prefix >= 0 else []
+    if names == [name for _, name in kept]:
+        _origins[made] = code, [None] * prefix + [index for index, _ in kept]
+
+
 def make_resume_code(
     code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...]
 ) -> types.CodeType:
@@ -114,8 +151,11 @@ def make_resume_code(
     variables.
     """
 
+    kept: list[tuple[int, str]] = []
+
     def transform(instructions: list[Any], options: dict[str, Any]) -> None:
         target = instructions[start]
+        place = {inst: index for index, inst in enumerate(instructions)}
         params = [f"___stack{i}" for i, slot in enumerate(slots) if slot != NULL]
         frees = tuple(options["co_cellvars"]) + tuple(options["co_freevars"])
         others = [n for n in options["co_varnames"] if n not in names and not n.startswith("___stack")]
@@ -124,7 +164,10 @@ def make_resume_code(
         uses, reraises = follow(body, target, len(slots), successors)
         for inst in reraises:
             inst.arg = 0
-        others += separate_comprehensions(body, frees)
+        renamed = separate_comprehensions(body, frees)
+        others += renamed
+        if not renamed:
+            kept.extend((place[inst], inst.opname) for inst in body)
         prefix = _prefix(slots, len(frees), target, uses)
         options.update(
             co_argcount=len(params) + len(names),
@@ -140,9 +183,12 @@ def make_resume_code(
         instructions[:] = prefix + body
 
     try:
-        return asm.transform_code_object(code, transform)
+        made = asm.transform_code_object(code, transform)
     except BytecodeError as error:
         unsupported("reconstruction-failure", f"no code continues here: {error}")
+    if kept:
+        _note_origin(code, made, kept)
+    return made
 
 
 def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str]) -> list[Any]:

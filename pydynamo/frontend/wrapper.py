@@ -19,6 +19,7 @@ from pydynamo import config
 from pydynamo._core import CacheEntry, CodeCache, CompiledFunction
 from pydynamo.frontend import convert, events
 from pydynamo.frontend.exc import Unsupported, unsupported
+from pydynamo.frontend.resume import Place, make_resume_code
 from pydynamo.frontend.root import FrameInput, Options
 
 if TYPE_CHECKING:
@@ -191,17 +192,18 @@ def compiled_function(fn: types.FunctionType, options: Options) -> CompiledFunct
 
 
 class ResumeFunction:
-    """Continues a frame after a break, compiled. ``resume(cells, *stack_and_locals)``"""
+    """Continues a frame after a break, compiled. ``resume.bind(cells)(*stack_and_locals)``"""
 
     def __init__(self, code: types.CodeType, scope: dict[str, Any], options: Options) -> None:
         self.code = code
         self.scope = scope
         self.unit = Unit(options)
         self.__name__ = f"__resume_{code.co_name}"
-        self._whole: CompiledFunction | None = None
+        #: what continues any frame, if the code has no cells
+        self.whole: CompiledFunction | None = None
         if not code.co_freevars:
-            self._whole = self._wrapper(())
-            self.unit.wrapper = weakref.ref(self._whole)
+            self.whole = self._wrapper(())
+            self.unit.wrapper = weakref.ref(self.whole)
 
     def _wrapper(self, cells: tuple[types.CellType, ...]) -> CompiledFunction:
         fn = types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)
@@ -209,26 +211,24 @@ class ResumeFunction:
 
     @classmethod
     def for_place(
-        cls, root: RootTranslator, index: int, slots: tuple[str, ...], names: tuple[str, ...]
+        cls, root: RootTranslator, place: Place, slots: tuple[str, ...], names: tuple[str, ...]
     ) -> ResumeFunction:
         """The function for this place; the same one for every translation of the same code and options."""
-        from pydynamo.frontend.resume import make_resume_code
-
         known = root.options.resume_functions
-        key = (root.code, index, slots, names, id(root.scope))
+        key = (place.code, place.index, slots, names, id(root.scope))
         found = known.get(key)
         if found is None:
-            code = make_resume_code(root.code, index, slots, names)
+            code = make_resume_code(place.code, place.index, slots, names)
             found = known[key] = cls(code, root.scope, root.options)
         return found
 
-    def __call__(self, cells: tuple[types.CellType, ...], *args: Any) -> Any:
-        whole = self._whole
-        if whole is not None:
-            return whole(*args)
+    def bind(self, cells: tuple[types.CellType, ...]) -> CompiledFunction | types.FunctionType:
+        """What continues a frame with these cells."""
+        if self.whole is not None:
+            return self.whole
         if self.unit.skip:
-            return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)(*args)
-        return self._wrapper(cells)(*args)
+            return types.FunctionType(self.code, self.scope, self.code.co_name, None, cells)
+        return self._wrapper(cells)
 
     def __repr__(self) -> str:
         return self.__name__

@@ -6,6 +6,7 @@ mod dispatch;
 mod errors;
 mod graph_call;
 mod guard;
+mod hand_over;
 mod hook;
 mod intercept;
 mod shim;
@@ -29,6 +30,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<intercept::Interception>()?;
     module.add_class::<intercept::FrameCall>()?;
     module.add_class::<hook::SuspendedCall>()?;
+    module.add_class::<hand_over::HandOver>()?;
     module.add_function(wrap_pyfunction!(hook::hook_unavailable, module)?)?;
     module.add_function(wrap_pyfunction!(hook::hook_statistics, module)?)?;
     Ok(())

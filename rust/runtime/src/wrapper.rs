@@ -6,6 +6,7 @@ use crate::cache::CodeCache;
 use crate::dispatch::State;
 use crate::errors::pydynamo_error;
 use crate::guard::with_inputs;
+use crate::hand_over;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -65,8 +66,29 @@ unsafe extern "C" fn vectorcall(
     // SAFETY: CPython calls slots with the GIL held, a live callable of this type and a valid vectorcall.
     unsafe {
         let py = Python::assume_attached();
-        let run = || Ok(state_of(callable).call(py, callable, args, nargsf, kwnames));
+        let run = || {
+            let result = state_of(callable).call(py, callable, args, nargsf, kwnames);
+            Ok(hand_over::finish(py, result))
+        };
         guarded(py, ptr::null_mut(), run)
+    }
+}
+
+/// Calls `callable` if it is a compiled function, without running what its frame hands over to; else None.
+///
+/// # Safety
+/// `callable` and the `nargs` objects at `args` must be live, and the GIL held.
+pub(crate) unsafe fn call_once(
+    py: Python<'_>,
+    callable: *mut PyObject,
+    args: *const *mut PyObject,
+    nargs: usize,
+) -> Option<*mut PyObject> {
+    let ty = TYPE.get(py)?.as_ptr().cast::<ffi::PyTypeObject>();
+    // SAFETY: by the caller's word; an object of this type is fully made before anyone else sees it.
+    unsafe {
+        (ffi::Py_TYPE(callable) == ty)
+            .then(|| state_of(callable).call(py, callable, args, nargs, ptr::null_mut()))
     }
 }
 
