@@ -195,7 +195,7 @@ def _combined(cls: type) -> Handler:
 
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.dicts import DictVariable, DictView
-    from pydynamo.frontend.variables.iterators import IteratorVariable
+    from pydynamo.frontend.variables.hashed_iterators import DictIterator
 
     value = args[0].realize()
     if isinstance(value, SequenceVariable):
@@ -203,7 +203,7 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(value, DictVariable):
         value = DictView(value, "keys")
     if isinstance(value, DictView):
-        return IteratorVariable(list(reversed(value.values())), type(reversed({}.keys())))
+        return DictIterator(value, reverse=True)
     if isinstance(value, ConstantVariable) and isinstance(value.value, range):
         return constant(value.value[::-1]).get_iter(tx)
     if ops.is_user_object(value):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import constant
-from pydynamo.frontend.variables.iterators import IteratorVariable
+from pydynamo.frontend.variables.hashed_iterators import DictIterator, SetIterator
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -171,16 +171,7 @@ class DictView(VariableTracker):
         return [SequenceVariable([key, value], tuple) for key, value in pairs]
 
     def get_iter(self, tx: Translator) -> VariableTracker:
-        size = len(self.owner.entries)
-        kind = (
-            "OrderedDict mutated" if issubclass(self.owner.cls, collections.OrderedDict) else "dictionary changed size"
-        )
-
-        def check(tx: Translator) -> None:
-            if len(self.owner.entries) != size:
-                tx.raise_error(RuntimeError, f"{kind} during iteration")
-
-        return IteratorVariable(self.values(), type(iter({}.keys())), check)
+        return DictIterator(self)
 
     def length(self, tx: Translator) -> VariableTracker:
         return constant(len(self.owner.entries))
@@ -282,13 +273,7 @@ class SetVariable(VariableTracker):
         return self
 
     def get_iter(self, tx: Translator) -> VariableTracker:
-        size = len(self.members)
-
-        def check(tx: Translator) -> None:
-            if len(self.members) != size:
-                tx.raise_error(RuntimeError, "Set changed size during iteration")
-
-        return IteratorVariable(self.ordered(), type(iter(set())), check)
+        return SetIterator(self, self.ordered())
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin

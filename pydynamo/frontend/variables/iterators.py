@@ -61,15 +61,12 @@ def stop(tx: Translator) -> Any:
 
 
 class IteratorVariable(AnyIterator):
-    """An iterator over values fixed when it was made (ranges, strings, dictionary views checked by ``check``)."""
+    """An iterator over values fixed when it was made (ranges, strings)."""
 
-    def __init__(
-        self, items: list[VariableTracker], cls: type, check: Callable[[Translator], None] | None = None
-    ) -> None:
+    def __init__(self, items: list[VariableTracker], cls: type) -> None:
         self.items = items
         self.cls = cls
         self.index = 0
-        self.check = check
 
     @classmethod
     def over(cls, items: list[VariableTracker], kind: type) -> IteratorVariable:
@@ -79,8 +76,6 @@ class IteratorVariable(AnyIterator):
         return self.cls
 
     def next(self, tx: Translator) -> VariableTracker:
-        if self.check is not None:
-            self.check(tx)
         if self.index >= len(self.items):
             stop(tx)
         self.index += 1
