@@ -52,8 +52,9 @@ class DictIterator(AnyIterator):
         return [self.view]
 
     def reconstruct(self, cg: PyCodegen) -> None:
+        make = reversed if self.reverse else iter
         if self.done:
-            cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(self.python_type())])
+            cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(make), lambda: cg(self.view)])
             return
         owner = self.view.owner
         if list(owner.entries) != self.keys and owner.source is None:
@@ -61,7 +62,7 @@ class DictIterator(AnyIterator):
         cg.call(
             lambda: cg.load_object(_advanced),
             [
-                lambda: cg.load_object(reversed if self.reverse else iter),
+                lambda: cg.load_object(make),
                 lambda: cg(self.view),
                 lambda: cg.load_const(self.index),
             ],
@@ -99,7 +100,7 @@ class SetIterator(AnyIterator):
 
     def reconstruct(self, cg: PyCodegen) -> None:
         if self.done:
-            cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(self.python_type())])
+            cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(iter), lambda: cg(self.owner)])
             return
         if self.owner.source is None:
             # one built anew may give its members in another order
@@ -117,16 +118,8 @@ def _advanced(make: Any, iterable: Any, count: int) -> Any:
     return iterator
 
 
-def _exhausted(kind: type) -> Any:
-    """An iterator of this type at its end."""
-    empties: list[Any] = [set(), {}, {}.values(), {}.items()]
-    ordered: Any = collections.OrderedDict()
-    empties += [ordered, ordered.values(), ordered.items()]
-    for empty in empties:
-        for make in (iter, reversed):
-            if hasattr(empty, "__reversed__") or make is iter:
-                iterator = make(empty)
-                if type(iterator) is kind:
-                    next(iterator, None)
-                    return iterator
-    raise TypeError(kind)
+def _exhausted(make: Any, iterable: Any) -> Any:
+    """An iterator at its end."""
+    iterator = make(iterable)
+    collections.deque(iterator, maxlen=0)
+    return iterator
