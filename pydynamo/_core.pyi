@@ -92,7 +92,11 @@ def roundtrip(code: CodeType, /, *, verify: bool = True) -> CodeType:
     """
 
 def verify(code: CodeType, /) -> None:
-    """Proves that a code object is safe to run, or raises `BytecodeError`."""
+    """Proves that a code object is safe to run, or raises `BytecodeError`.
+
+    What is proved is its `co_code`. Specialised opcodes that somebody wrote into it by hand look like the interpreter's own,
+    and run unproved: `roundtrip` gives a code object without them.
+    """
 
 def cleaned_instructions(code: CodeType, safe: bool = False) -> list[Instruction]:
     """The instructions of a code object, to be edited.

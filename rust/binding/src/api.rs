@@ -74,6 +74,9 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
 }
 
 /// Proves that a code object is safe to run, or raises `BytecodeError`.
+///
+/// What is proved is its `co_code`. Specialised opcodes that somebody wrote into it by hand look like the interpreter's own,
+/// and run unproved: `roundtrip` gives a code object without them.
 #[pyfunction]
 #[pyo3(signature = (code, /))]
 fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
