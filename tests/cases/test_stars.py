@@ -9,7 +9,7 @@ class Pairs:
         return ["p", "q"]
 
     def __getitem__(self, key):
-        return key * 2
+        return {"p": 1, "q": 2}[key]
 
 
 class Raises:
