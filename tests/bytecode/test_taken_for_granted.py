@@ -201,6 +201,13 @@ def test_a_list_of_lists_is_one_while_nothing_else_refers_to_it() -> None:
     refused(returned(*nested(), *append(), *leak(), *append()), "bad-stack-type")
 
 
+def test_a_method_of_a_list_refers_to_the_list() -> None:
+    subscription = make("BINARY_OP", arg=26) if VERSION >= (3, 14) else make("BINARY_SUBSCR")
+    leaked = [make("BUILD_LIST", arg=0), make("BUILD_LIST", arg=1), make("IMPORT_FROM", argval="append"), store("c")]
+    item = [make("COPY", arg=1), create_load_const(-1), subscription, load("b"), make("LIST_APPEND", arg=1)]
+    refused(returned(*leaked, *item), "bad-stack-type")
+
+
 def test_a_list_of_lists_takes_nothing_but_lists() -> None:
     subscription = make("BINARY_OP", arg=26) if VERSION >= (3, 14) else make("BINARY_SUBSCR")
     nested = [make("BUILD_LIST", arg=0), make("BUILD_LIST", arg=1), load("a"), make("LIST_APPEND", arg=1)]

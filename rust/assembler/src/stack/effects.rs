@@ -242,7 +242,7 @@ const BASE: &[(Op, Effect)] = &[
     (Op::CALL_INTRINSIC_2, special(2, 1)),
     (Op::PRINT_EXPR, pops(1)),
     (Op::IMPORT_NAME, makes(2, Obj)),
-    (Op::IMPORT_FROM, makes(0, Obj).needing(1, 0)),
+    (Op::IMPORT_FROM, special(0, 1).needing(1, 0)),
     (Op::IMPORT_STAR, pops(1)),
     // Containers
     (Op::BUILD_TUPLE, special(0, 1).per(1)),

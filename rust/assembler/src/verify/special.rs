@@ -136,6 +136,12 @@ pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
             m.drop(1);
             push_attribute(m, owner, true);
         }
+        Op::IMPORT_FROM => {
+            // What stays here may be known to what is pushed: a method of it.
+            m.want_object(0)?;
+            share(m, 0);
+            m.push(Slot::OBJ);
+        }
         Op::LOAD_SUPER_ATTR => {
             m.want_objects(3)?;
             let owner = m.peek(0);
