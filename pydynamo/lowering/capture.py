@@ -67,8 +67,6 @@ EXTRA = [
     "logsumexp",
     "masked_fill",
     "lerp",
-    "addcmul",
-    "addcdiv",
     "xlogy",
     "logaddexp",
     "logaddexp2",
@@ -130,6 +128,8 @@ KEPT = {
     "index_copy": "the same",
     "index_add": "the same",
     "as_strided_scatter": "the same",
+    "addcmul": "own lowering, rounded once",
+    "addcdiv": "the same",
     "addmm": "the library fuses the bias",
     "baddbmm": "the library fuses the addition",
     "sum": "",
@@ -185,8 +185,11 @@ def _strides(val: torch.Tensor) -> tuple[Any, ...]:
 
 
 def _fresh_result(node: torch.fx.Node) -> bool:
-    """Results that are returned stay apart: the caller may write into them."""
-    return any(u.op == "output" or u.target is aten.copy_.default for u in node.users)
+    """Results that are returned, or shown by views that are, stay apart: the caller may write into them."""
+    return any(
+        u.op == "output" or u.target is aten.copy_.default or (private.is_view(u) and _fresh_result(u))
+        for u in node.users
+    )
 
 
 def _key(a: Any) -> Any:
@@ -208,6 +211,7 @@ def compile_fx(
     calling convention.  Raises PydynamoError on unknown options, and when CPU tensors meet no ``interpret``.
     """
     opts = options if isinstance(options, Options) else Options.make(options, mode)
+    check_writes(gm)
     return private.dynamo_disable(
         private.aot(
             gm,
@@ -219,6 +223,44 @@ def compile_fx(
             partition_fn=_partition,
         )
     )
+
+
+# in-place operators that eager refuses on a tensor with several elements in one place
+WRITES = frozenset(
+    (
+        *(
+            "abs_",
+            "ceil_",
+            "clamp_",
+            "clamp_max_",
+            "clamp_min_",
+            "cos_",
+            "exp_",
+            "floor_",
+            "log_",
+            "neg_",
+            "reciprocal_",
+        ),
+        *("relu_", "round_", "rsqrt_", "sigmoid_", "sin_", "sqrt_", "square_", "tanh_", "trunc_"),
+        *("add_", "addcdiv_", "addcmul_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "copy_", "div_", "fill_"),
+        *("floor_divide_", "fmod_", "lerp_", "mul_", "pow_", "remainder_", "sub_", "zero_"),
+        *("iadd", "iand", "ifloordiv", "imod", "imul", "ior", "ipow", "isub", "itruediv", "ixor"),
+    )
+)
+
+
+def check_writes(gm: torch.fx.GraphModule) -> None:
+    """Raise as eager does where the graph writes into an expanded tensor: functional code would not notice."""
+    for node in gm.graph.nodes:
+        name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
+        if name not in WRITES or node.op not in ("call_method", "call_function") or not node.args:
+            continue
+        written = node.args[0].meta.get("example_value") if isinstance(node.args[0], torch.fx.Node) else None
+        if isinstance(written, torch.Tensor) and private.overlaps(written):
+            raise RuntimeError(
+                f"unsupported operation: {name} would write several elements of an expanded tensor to one place; "
+                "clone() the tensor before the operation"
+            )
 
 
 def _partition(

@@ -75,7 +75,7 @@ def decompose_log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> tor
     if not x.dim() or not x.numel():
         return (_compute(x) - _compute(x)).to(torch.float32 if half_to_float else x.dtype)
     top, total = SOFTMAX_STATS(x, dim)
-    y = (_compute(x) - top) - total.log()
+    y = ((_compute(x) - top) - total.log()).contiguous()
     return y if half_to_float else y.to(x.dtype)
 
 

@@ -58,7 +58,7 @@ class _Persistent:
 
     def sum(self, v: Value, store: Store) -> None:
         w, t, dt = _operand(self.k, self.loop, v)
-        store((self.k.reduced(f"tl.sum({w}, 1)[:, None].to({t})", dt),))
+        store((self.k.reduced(f"tl.sum({w}, 1)[:, None].to({t}){_from_zero(dt)}", dt),))
 
     def prod(self, v: Value, store: Store) -> None:
         w, _, dt = _operand(self.k, self.loop, v)
@@ -247,6 +247,11 @@ def _first(w: str, m: str, where: str, dt: torch.dtype, mask: str) -> str:
     return f"tl.min(tl.where({eq}, {where}, {BIG}), 1)[:, None].to(tl.int64)"
 
 
+def _from_zero(dt: torch.dtype) -> str:
+    """A sum starts at 0.0, so that it is never -0.0."""
+    return " + 0.0" if dt.is_floating_point else ""
+
+
 def scan(k: Kernel, loop: Loop, v: Value) -> Value:
     """Inclusive scan along r."""
     dt = _acc_type(loop, v)
@@ -257,7 +262,8 @@ def scan(k: Kernel, loop: Loop, v: Value) -> Value:
     neutral = "0" if fn == "_add" else "1"
     w = k.emit(f"tl.where(rm, tl.broadcast_to({text}, {k.block}), {neutral}).to({t})", dt, XR)
     if k.inner is None:
-        return k.emit(f"tl.associative_scan({w}, 1, {fn})", dt, XR)
+        start = _from_zero(dt) if fn == "_add" else ""
+        return k.emit(f"tl.associative_scan({w}, 1, {fn}){start}", dt, XR)
     k.count += 1
     carry = f"carry{k.count}"
     k.lines.append((f"{carry} = tl.full([XB, 1], {neutral}, {t})", ""))

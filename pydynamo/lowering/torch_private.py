@@ -60,6 +60,24 @@ def symbols_of(v: torch.SymInt) -> dict[str, int | None]:
     return {s.name: None if h is None else int(h) for s, h in found.items()}
 
 
+def overlaps(t: torch.Tensor) -> bool:
+    """True if a dimension of `t` repeats one place in memory (symbolic sizes: only where that is known)."""
+    if t.layout is not torch.strided or not all(isinstance(n, int) for n in (*t.shape, *t.stride())):
+        return False
+    return t.numel() > 0 and any(st == 0 and n > 1 for n, st in zip(t.shape, t.stride(), strict=True))
+
+
+def is_view(node: Any) -> bool:
+    """True if the operator of a graph node returns a window on its first argument."""
+    schema = getattr(node.target, "_schema", None)
+    return (
+        schema is not None
+        and len(schema.returns) == 1
+        and schema.returns[0].alias_info is not None
+        and not schema.is_mutable
+    )
+
+
 __all__ = [
     "CHECKED",
     "FakeTensor",
@@ -72,9 +90,11 @@ __all__ = [
     "elementwise_dtypes",
     "expression_of",
     "get_decompositions",
+    "is_view",
     "make_boxed_func",
     "make_fx",
     "min_cut_rematerialization_partition",
+    "overlaps",
     "register_backend",
     "symbols_of",
 ]

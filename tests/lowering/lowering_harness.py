@@ -5,16 +5,23 @@ import copy
 
 import torch
 
+import pydynamo
 from pydynamo.lowering import pipeline
 from pydynamo.lowering.capture import backend
 
 TOL = {torch.float64: 1e-12, torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 
 
-def compiled(fn, **kw):
+FRONTS = ("torch", "pydynamo")
+
+
+def compiled(fn, front="torch", **kw):
     torch._dynamo.reset()
     pipeline.RECENT.clear()
-    return torch.compile(fn, backend=backend, dynamic=kw.pop("dynamic", False), **kw)
+    dynamic = kw.pop("dynamic", False)
+    if front == "pydynamo":
+        return pydynamo.compile(fn, backend="triton", dynamic=dynamic, options={"interpret": True} | kw)
+    return torch.compile(fn, backend=backend, dynamic=dynamic, **kw)
 
 
 def kernels():
@@ -46,13 +53,17 @@ def clone_args(args):
     return out
 
 
+def weighable(o):
+    return (o.abs() if o.is_complex() else o).float()
+
+
 def call(fn, args):
     out = fn(*args)
     wants = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     grads = []
     if wants:
         loss = sum(
-            (torch.nan_to_num(o.float(), 0.0, 0.0, 0.0) * torch.linspace(0.5, 1.5, o.numel()).view(o.shape)).sum()
+            (torch.nan_to_num(weighable(o), 0.0, 0.0, 0.0) * torch.linspace(0.5, 1.5, o.numel()).view(o.shape)).sum()
             for o in flat(out)
             if isinstance(o, torch.Tensor) and o.requires_grad
         )
@@ -70,6 +81,9 @@ def assert_same(what, want, got, tol=None, strides=False, zero_sign=False):
     )
     if strides:
         assert want.stride() == got.stride(), f"{what}: strides {want.stride()} became {got.stride()}"
+    assert want.is_complex() == got.is_complex()
+    if want.is_complex():
+        want, got = torch.view_as_real(want), torch.view_as_real(got)
     if not want.dtype.is_floating_point:
         bad = want != got
     else:
@@ -88,6 +102,15 @@ def assert_same(what, want, got, tol=None, strides=False, zero_sign=False):
         )
 
 
+def sharing(tensors):
+    """For each tensor the first one that shares its memory."""
+    seen = {}
+    return [
+        seen.setdefault(t.untyped_storage().data_ptr(), i) if isinstance(t, torch.Tensor) and t.numel() else None
+        for i, t in enumerate(tensors)
+    ]
+
+
 def check(fn, args, tol=None, grad_tol=1e-5, **kw):
     """Run eager and compiled on clones of `args` and compare everything."""
     a, b = clone_args(args), clone_args(args)
@@ -97,6 +120,11 @@ def check(fn, args, tol=None, grad_tol=1e-5, **kw):
     assert len(want) == len(got)
     for i, (p, q) in enumerate(zip(want, got)):
         assert_same(f"result {i}", p, q, tol, **opts)
+        if isinstance(p, torch.Tensor):
+            assert p.requires_grad == q.requires_grad, (
+                f"result {i}: requires_grad {p.requires_grad} became {not p.requires_grad}"
+            )
+    assert sharing([*a, *want]) == sharing([*b, *got])
     for i, (p, q) in enumerate(zip(a, b)):
         assert_same(f"argument {i} after the call", p, q, tol)
     for i, (p, q) in enumerate(zip(want_grads, got_grads)):

@@ -1,6 +1,6 @@
 """ATen operators -> Lazy index functions, Loops and Externs; importing it registers every handler."""
 
-from pydynamo.lowering.lower import creation, joining, pointwise, reductions, scattering, views
+from pydynamo.lowering.lower import creation, division, joining, pointwise, reductions, scattering, views
 from pydynamo.lowering.lower.core import FALLBACK, HANDLERS, NATIVE, Lowering
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "NATIVE",
     "Lowering",
     "creation",
+    "division",
     "joining",
     "pointwise",
     "reductions",

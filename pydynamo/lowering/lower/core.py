@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering.aliases import shared_bases
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.index import ZERO, Index, contiguous_strides
 from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque, OpaqueOut, Tensorish
@@ -87,10 +88,12 @@ class Lowering:
         self.node: torch.fx.Node | None = None
         self.counts: Counter[str] = Counter()
         self._copies: list[tuple[Buffer, Any, torch.fx.Node]] = []
+        self._seen_by_caller: set[torch.fx.Node] = set()  # bases of results that are views of them
 
     # ------------------------------------------------------------------ driving
     def run(self) -> Lowering:
         """Lower every node; afterwards ops, inputs and results describe the whole graph."""
+        self._seen_by_caller = shared_bases(self.gm)
         for node in self.gm.graph.nodes:
             self.node = node
             if node.op == "placeholder":
@@ -209,6 +212,8 @@ class Lowering:
         """Give memory to a value that is dear and used again, or that an extern call will want."""
         if not isinstance(out, Lazy):
             return out
+        if node in self._seen_by_caller:
+            return self.realize(out, node.meta.get("spec"))
         users = list(node.users)
         if out.cost > self.options.inline_limit or (len(users) > 1 and out.cost > self.options.share_limit):
             return self.realize(out, node.meta.get("spec"))

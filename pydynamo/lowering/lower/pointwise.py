@@ -67,7 +67,7 @@ def elementwise(
     result: torch.dtype | None = None,
 ) -> Lazy:
     """A Lazy of `emit` over promoted, broadcast `args` (tensors or numbers)."""
-    fakes = [_fake(a) for a in args]
+    fakes = [fake(a) for a in args]
     cdt, _ = private.elementwise_dtypes(*fakes, type_promotion_kind=kind)
     cdt = compute_dtype(cdt)
     if cdt not in TL:
@@ -98,7 +98,7 @@ def elementwise(
     return Lazy(shape, odt, fn, args, 1)
 
 
-def _fake(a: Any) -> Any:
+def fake(a: Any) -> Any:
     if isinstance(a, (Buffer, Lazy)):
         return torch.empty((1,) * len(a.shape), dtype=a.dtype, device="meta")
     return hint(a) if isinstance(a, Size) else a
@@ -114,7 +114,7 @@ def _unary(name: str, op: str, kind: Any, emit: Emit | None = None) -> None:
         if rest or kw or not is_tensor(x):
             return NotImplemented
         if op:
-            cdt, _ = private.elementwise_dtypes(_fake(x), type_promotion_kind=kind)
+            cdt, _ = private.elementwise_dtypes(fake(x), type_promotion_kind=kind)
             check_spelled(op, cdt)
         return elementwise(low, name, [x], node.meta["spec"], kind, emit or named(op))
 
@@ -151,8 +151,19 @@ for _n in (
     "lgamma",
 ):
     _unary(_n, _n, KIND.INT_TO_FLOAT)
-for _n in ("neg", "abs", "floor", "ceil", "trunc", "round", "relu", "sign"):
+for _n in ("neg", "abs", "floor", "ceil", "trunc", "round", "sign"):
     _unary(_n, _n, KIND.DEFAULT)
+
+
+@handles(aten.relu)
+def relu(low: Lowering, node: Any, x: Any) -> Any:
+    def keep_zero(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        """On the host -0.0 stays; a GPU's maximum makes it 0.0."""
+        zero = k.constant(0, dt)
+        return k.op("where", dt, k.op("lt", torch.bool, vs[0], zero, operands=dt), zero, vs[0])
+
+    emit = keep_zero if low.device.type == "cpu" else named("relu")
+    return elementwise(low, "relu", [x], node.meta["spec"], KIND.DEFAULT, emit)
 
 
 def _invert(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
@@ -223,7 +234,7 @@ def _binary(
         if rest or kw or not (is_tensor(a) or is_tensor(b)):
             return NotImplemented
         if op:
-            cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=kind)
+            cdt, _ = private.elementwise_dtypes(fake(a), fake(b), type_promotion_kind=kind)
             check_spelled(op, cdt)
         return elementwise(low, op or names[0].__name__, [a, b], node.meta["spec"], kind, emit or named(op), result)
 
@@ -236,7 +247,6 @@ for _n in (
     "minimum",
     "fmax",
     "fmin",
-    "fmod",
     "hypot",
     "nextafter",
     "bitwise_and",
@@ -261,11 +271,12 @@ for _n, _o in (("logical_and", "bitwise_and"), ("logical_or", "bitwise_or"), ("l
 def _scaled(low: Lowering, node: Any, name: str, a: Any, b: Any, alpha: Any) -> Any:
     if not (is_tensor(a) or is_tensor(b)):
         return NotImplemented
-    cdt, _ = private.elementwise_dtypes(_fake(a), _fake(b), type_promotion_kind=KIND.DEFAULT)
+    cdt, result = private.elementwise_dtypes(fake(a), fake(b), type_promotion_kind=KIND.DEFAULT)
     check_spelled(name, cdt)
+    factor_dt = result if low.device.type == "cpu" and result in HALF else cdt  # the host rounds alpha, too
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
-        y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.constant(alpha, dt))
+        y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.hold(k.constant(alpha, factor_dt), dt))
         return k.op(name, dt, vs[0], y)
 
     return elementwise(low, name, [a, b], node.meta["spec"], KIND.DEFAULT, emit)
@@ -286,142 +297,23 @@ def rsub(low: Lowering, node: Any, a: Any, b: Any, alpha: Any = 1) -> Any:
     return _scaled(low, node, "sub", b, a, 1) if alpha == 1 else NotImplemented
 
 
-def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
-    """Remainder with the sign of the divisor."""
-    a, b = vs
-    m = k.op("fmod", dt, a, b)
-    zero = k.constant(0, dt)
-    fix = k.op(
-        "bitwise_and",
-        torch.bool,
-        k.op("ne", torch.bool, m, zero, operands=dt),
-        k.op(
-            "ne",
-            torch.bool,
-            k.op("lt", torch.bool, m, zero, operands=dt),
-            k.op("lt", torch.bool, b, zero, operands=dt),
-        ),
-    )
-    return k.op("where", dt, fix, k.op("add", dt, m, b), m)
-
-
-_binary([aten.remainder], "", KIND.DEFAULT, remainder_emit)
-
-
-def _floor_div_int(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
-    q, m = k.op("div_trunc", dt, a, b), k.op("fmod", dt, a, b)
-    zero = k.constant(0, dt)
-    fix = k.op(
-        "bitwise_and",
-        torch.bool,
-        k.op("ne", torch.bool, m, zero, operands=dt),
-        k.op(
-            "ne",
-            torch.bool,
-            k.op("lt", torch.bool, m, zero, operands=dt),
-            k.op("lt", torch.bool, b, zero, operands=dt),
-        ),
-    )
-    return k.op("where", dt, fix, k.op("sub", dt, q, k.constant(1, dt)), q)
-
-
-def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
-    """c10::div_floor_floating: exact where floor(a / b) would round up to the next integer."""
-    zero, one = k.constant(0.0, dt), k.constant(1.0, dt)
-    quotient = k.op("div", dt, a, b)
-    m = k.op("fmod", dt, a, b)
-    d = k.op("div", dt, k.op("sub", dt, a, m), b)
-    fix = k.op(
-        "bitwise_and",
-        torch.bool,
-        k.op("ne", torch.bool, m, zero, operands=dt),
-        k.op(
-            "ne",
-            torch.bool,
-            k.op("lt", torch.bool, m, zero, operands=dt),
-            k.op("lt", torch.bool, b, zero, operands=dt),
-        ),
-    )
-    d = k.op("where", dt, fix, k.op("sub", dt, d, one), d)
-    f = k.op("floor", dt, d)
-    up = k.op("gt", torch.bool, k.op("sub", dt, d, f), k.constant(0.5, dt), operands=dt)
-    f = k.op("where", dt, up, k.op("add", dt, f, one), f)
-    signed = k.op("copysign", dt, zero, quotient)
-    f = k.op("where", dt, k.op("ne", torch.bool, d, zero, operands=dt), f, signed)
-    return k.op("where", dt, k.op("eq", torch.bool, b, zero, operands=dt), quotient, f)
-
-
-@handles(aten.div, aten.true_divide)
-def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
-    out = node.meta["spec"]
-    if rounding_mode is None:
-        return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
+@handles(aten.addcmul, aten.addcdiv)
+def addcmul(low: Lowering, node: Any, x: Any, a: Any, b: Any, *, value: Any = 1) -> Any:
+    """``x + value * a * b`` or ``x + value * a / b``, rounded once, in the order in which eager multiplies."""
+    if not all(is_tensor(v) for v in (x, a, b)):
+        return NotImplemented
+    last = "mul" if node.target.overloadpacket is aten.addcmul else "div"
+    cdt, _ = private.elementwise_dtypes(fake(x), fake(a), fake(b), type_promotion_kind=KIND.DEFAULT)
+    check_spelled(last, cdt)
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
-        if dt.is_floating_point:
-            return _floor_div_float(k, dt, *vs) if rounding_mode == "floor" else k.op("trunc", dt, k.op("div", dt, *vs))
-        if low.device.type == "cpu":  # where eager raises, too
-            k.require(k.op("ne", torch.bool, vs[1], k.constant(0, dt), operands=dt), "ZeroDivisionError")
-        return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
+        x, a, b = vs
+        by = k.constant(value, dt)
+        if low.device.type == "cpu":
+            return k.op("add", dt, x, k.op(last, dt, k.op("mul", dt, by, a), b))
+        return k.op("add", dt, x, k.op("mul", dt, by, k.op(last, dt, a, b)))
 
-    if out.dtype is torch.bool:
-        return NotImplemented
-    return elementwise(low, "div_" + rounding_mode, [a, b], out, KIND.DEFAULT, emit)
-
-
-@handles(aten.floor_divide)
-def floor_divide(low: Lowering, node: Any, a: Any, b: Any) -> Any:
-    return div(low, node, a, b, rounding_mode="floor")
-
-
-@handles(aten.pow)
-def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
-    out = node.meta["spec"]
-    if isinstance(b, Size):
-        return NotImplemented
-    if not is_tensor(b) and not out.dtype.is_floating_point:
-        if not isinstance(b, int) or not 0 <= b <= 8 or out.dtype is torch.bool:
-            return NotImplemented
-        return elementwise(low, "pow", [a], out, KIND.DEFAULT, lambda k, dt, vs: _int_power(k, dt, vs[0], b))
-    if not out.dtype.is_floating_point or not (is_tensor(a) or is_tensor(b)):
-        return NotImplemented
-    if is_tensor(b):
-        return elementwise(low, "pow", [a, b], out, KIND.BOOL_TO_LONG, named("pow"))
-    return elementwise(
-        low,
-        "pow",
-        [a, float(b)] if _general(b) else [a],
-        out,
-        KIND.DEFAULT if is_tensor(a) and a.dtype.is_floating_point else KIND.INT_TO_FLOAT,
-        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, vs[0], b),
-    )
-
-
-def _general(b: Any) -> bool:
-    return b not in (0.5, -0.5, 1, 2, 3, -1, -2)
-
-
-def _int_power(k: Kernel, dt: torch.dtype, v: Value, n: int) -> Value:
-    r = k.constant(1, dt)
-    for _ in range(n):
-        r = k.op("mul", dt, r, v)
-    return r
-
-
-def _power(k: Kernel, dt: torch.dtype, v: Value, e: float) -> Value:
-    """The exponents that eager computes without pow()."""
-    if e == 0.5:
-        return k.op("sqrt", dt, v)
-    if e == -0.5:
-        return k.op("rsqrt", dt, v)
-    if e == 1:
-        return v
-    if e == 2:
-        return k.op("mul", dt, v, v)
-    if e == 3:
-        return k.op("mul", dt, k.op("mul", dt, v, v), v)
-    inv = k.op("div", dt, k.constant(1.0, dt), v if e == -1 else k.op("mul", dt, v, v))
-    return inv
+    return elementwise(low, last, [x, a, b], node.meta["spec"], KIND.DEFAULT, emit)
 
 
 # ---------------------------------------------------------------------- ternary and clamps

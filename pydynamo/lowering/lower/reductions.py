@@ -52,7 +52,7 @@ def reduced(
     elif kind.startswith("arg"):
         y = Lazy(keep, torch.int64, lambda k, idx: k.constant(0, torch.int64), (), 0)
     else:
-        y = x
+        y = converted(x, keep, out)  # not x itself: a result must not share memory with an argument
     y = converted(y, keep, out) if y.dtype != out else y
     return y if keepdim else drop(y, dims)
 

@@ -1,0 +1,168 @@
+"""Division, remainders and powers: eager's rounding toward zero or below, its signs, and where it raises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from pydynamo.lowering.lower.core import Lowering, aten, handles
+from pydynamo.lowering.lower.pointwise import KIND, elementwise, is_tensor, named
+from pydynamo.lowering.symbols import Size
+
+if TYPE_CHECKING:
+    from pydynamo.lowering.kernel import Kernel, Value
+
+
+def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    """Remainder with the sign of the divisor."""
+    a, b = vs
+    m = k.op("fmod", dt, a, b)
+    zero = k.constant(0, dt)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    return k.op("where", dt, fix, k.op("add", dt, m, b), m)
+
+
+def checked_divisor(low: Lowering, k: Kernel, dt: torch.dtype, v: Value) -> None:
+    """On the host eager raises where an integer is divided by zero."""
+    if low.device.type == "cpu" and not dt.is_floating_point:
+        k.require(k.op("ne", torch.bool, v, k.constant(0, dt), operands=dt), "ZeroDivisionError")
+
+
+@handles(aten.remainder, aten.fmod)
+def remainder(low: Lowering, node: Any, a: Any, b: Any) -> Any:
+    if node.meta["spec"].dtype is torch.bool or not (is_tensor(a) or is_tensor(b)):
+        return NotImplemented
+    floored = node.target.overloadpacket is aten.remainder
+
+    def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        checked_divisor(low, k, dt, vs[1])
+        return remainder_emit(k, dt, vs) if floored else k.op("fmod", dt, *vs)
+
+    return elementwise(low, "remainder" if floored else "fmod", [a, b], node.meta["spec"], KIND.DEFAULT, emit)
+
+
+def _floor_div_int(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
+    q, m = k.op("div_trunc", dt, a, b), k.op("fmod", dt, a, b)
+    zero = k.constant(0, dt)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    return k.op("where", dt, fix, k.op("sub", dt, q, k.constant(1, dt)), q)
+
+
+def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
+    """c10::div_floor_floating: exact where floor(a / b) would round up to the next integer."""
+    zero, one = k.constant(0.0, dt), k.constant(1.0, dt)
+    quotient = k.op("div", dt, a, b)
+    m = k.op("fmod", dt, a, b)
+    d = k.op("div", dt, k.op("sub", dt, a, m), b)
+    fix = k.op(
+        "bitwise_and",
+        torch.bool,
+        k.op("ne", torch.bool, m, zero, operands=dt),
+        k.op(
+            "ne",
+            torch.bool,
+            k.op("lt", torch.bool, m, zero, operands=dt),
+            k.op("lt", torch.bool, b, zero, operands=dt),
+        ),
+    )
+    d = k.op("where", dt, fix, k.op("sub", dt, d, one), d)
+    f = k.op("floor", dt, d)
+    up = k.op("gt", torch.bool, k.op("sub", dt, d, f), k.constant(0.5, dt), operands=dt)
+    f = k.op("where", dt, up, k.op("add", dt, f, one), f)
+    signed = k.op("copysign", dt, zero, quotient)
+    f = k.op("where", dt, k.op("ne", torch.bool, d, zero, operands=dt), f, signed)
+    return k.op("where", dt, k.op("eq", torch.bool, b, zero, operands=dt), quotient, f)
+
+
+@handles(aten.div, aten.true_divide)
+def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None = None) -> Any:
+    out = node.meta["spec"]
+    if rounding_mode is None:
+        return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
+
+    def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+        if dt.is_floating_point:
+            return _floor_div_float(k, dt, *vs) if rounding_mode == "floor" else k.op("trunc", dt, k.op("div", dt, *vs))
+        checked_divisor(low, k, dt, vs[1])
+        return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
+
+    if out.dtype is torch.bool:
+        return NotImplemented
+    return elementwise(low, "div_" + rounding_mode, [a, b], out, KIND.DEFAULT, emit)
+
+
+@handles(aten.floor_divide)
+def floor_divide(low: Lowering, node: Any, a: Any, b: Any) -> Any:
+    return div(low, node, a, b, rounding_mode="floor")
+
+
+@handles(aten.pow)
+def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
+    out = node.meta["spec"]
+    if isinstance(b, Size):
+        return NotImplemented
+    if not is_tensor(b) and not out.dtype.is_floating_point:
+        if not isinstance(b, int) or not 0 <= b <= 8 or out.dtype is torch.bool:
+            return NotImplemented
+        return elementwise(low, "pow", [a], out, KIND.DEFAULT, lambda k, dt, vs: _int_power(k, dt, vs[0], b))
+    if not out.dtype.is_floating_point or not (is_tensor(a) or is_tensor(b)):
+        return NotImplemented
+    if is_tensor(b):
+        return elementwise(low, "pow", [a, b], out, KIND.BOOL_TO_LONG, named("pow"))
+    return elementwise(
+        low,
+        "pow",
+        [a, float(b)] if _general(b) else [a],
+        out,
+        KIND.DEFAULT if is_tensor(a) and a.dtype.is_floating_point else KIND.INT_TO_FLOAT,
+        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, vs[0], b),
+    )
+
+
+def _general(b: Any) -> bool:
+    return b not in (0.5, -0.5, 1, 2, 3, -1, -2)
+
+
+def _int_power(k: Kernel, dt: torch.dtype, v: Value, n: int) -> Value:
+    r = k.constant(1, dt)
+    for _ in range(n):
+        r = k.op("mul", dt, r, v)
+    return r
+
+
+def _power(k: Kernel, dt: torch.dtype, v: Value, e: float) -> Value:
+    """The exponents that eager computes without pow()."""
+    if e == 0.5:
+        return k.op("sqrt", dt, v)
+    if e == -0.5:
+        return k.op("rsqrt", dt, v)
+    if e == 1:
+        return v
+    if e == 2:
+        return k.op("mul", dt, v, v)
+    if e == 3:
+        return k.op("mul", dt, k.op("mul", dt, v, v), v)
+    inv = k.op("div", dt, k.constant(1.0, dt), v if e == -1 else k.op("mul", dt, v, v))
+    return inv
