@@ -17,6 +17,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
+from pydynamo.frontend.variables.caches import CacheVariable
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
 from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable, InferenceModeVariable, settings_of
@@ -127,7 +128,7 @@ def _wrap_object(tx: Translator, value: Any, source: Source) -> VariableTracker:
         guards.add("ID_MATCH", source, value)
         return wrap(tx, inner, sources.const(inner))
     guards.add("TYPE_MATCH", source, kind)
-    if is_plain_class(kind) and kind is not object:
+    if (is_plain_class(kind) and kind is not object) or kind is types.SimpleNamespace:
         return ObjectVariable(kind, value, source)
     return OpaqueVariable(value, source)
 
@@ -290,6 +291,11 @@ def _weak_reference(tx: Translator, value: Any, source: Source) -> VariableTrack
     return WeakReferenceVariable(value, source)
 
 
+def _cache(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    tx.output.guards.add("ID_MATCH", source, value)
+    return CacheVariable(value, source)
+
+
 _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     list: _sequence,
     tuple: _sequence,
@@ -307,5 +313,6 @@ _BY_TYPE: dict[type, Callable[[Any, Any, Source], VariableTracker]] = {
     torch.set_grad_enabled: _grad_mode,
     torch.autocast: _autocast,
     torch.inference_mode: _inference_mode,
+    functools._lru_cache_wrapper: _cache,
     weakref.ref: _weak_reference,
 }

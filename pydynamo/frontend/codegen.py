@@ -124,6 +124,10 @@ class PyCodegen:
     def load_method_value(self, owner: VariableTracker, name: str) -> None:
         """``owner.name``"""
         self(owner)
+        self.load_attribute(name)
+
+    def load_attribute(self, name: str) -> None:
+        """An attribute of the top of the stack."""
         self.emit(asm.load_attr(name))
 
     # values ------------------------------------------------------------------------------------------------------

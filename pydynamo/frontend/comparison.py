@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from pydynamo.frontend.operators import (
     number_beside,
     raise_like_python,
 )
+from pydynamo.frontend.variables.attributes import IdentityNumber
 from pydynamo.frontend.variables.base import VariableTracker
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
 from pydynamo.frontend.variables.dicts import DictVariable, DictView
@@ -75,10 +77,17 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
 
         if not any(isinstance(v, DictView) and v.kind == "values" for v in (left, right)):
             return constant(function(as_set(tx, left).members.keys(), as_set(tx, right).members.keys()))
+    counters = [isinstance(v, DictVariable) and v.cls is collections.Counter for v in (left, right)]
+    if any(counters):
+        if not all(counters):
+            unsupported("unsupported-operator", f"{left.describe()} {symbol} {right.describe()}")
+        return left.call_method(tx, DUNDER_OF[symbol], [right], {})
     if isinstance(left, DictVariable) and isinstance(right, DictVariable) and symbol in ("==", "!="):
         return constant(_dict_equal(tx, left, right) == (symbol == "=="))
     if isinstance(left, SliceVariable) and isinstance(right, SliceVariable):
         return _sequence_compare(tx, symbol, left.items, right.items)
+    if isinstance(left, IdentityNumber) and isinstance(right, IdentityNumber) and symbol in ("==", "!="):
+        return constant(is_same(tx, left.target, right.target) == (symbol == "=="))
     if symbol in ("==", "!="):
         if left.identity() is right.identity():
             return constant(symbol == "==")
@@ -139,10 +148,6 @@ def _sequence_compare(
 
 
 def _dict_equal(tx: Translator, left: DictVariable, right: DictVariable) -> bool:
-    import collections
-
-    if left.cls is right.cls is collections.Counter:
-        unsupported("unsupported-operator", "comparison of Counters")
     if left.cls is right.cls is collections.OrderedDict and list(left.entries) != list(right.entries):
         return False
     if len(left.entries) != len(right.entries):

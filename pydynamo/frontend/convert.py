@@ -15,6 +15,7 @@ from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
 from pydynamo.frontend.fake_mode import trim_cache
 from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
 from pydynamo.frontend.variables.contexts import leave_modes
+from pydynamo.frontend.variables.user_keys import translate_with
 
 #: compilation is serial in a process: torch's fake tensors and shape environments are not made for threads
 LOCK = threading.RLock()
@@ -74,6 +75,7 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
             return Compiled(root.new_code, program)
     finally:
         _state.depth -= 1
+        translate_with(None)
     raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")
 
 

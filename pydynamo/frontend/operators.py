@@ -123,7 +123,7 @@ def binary(
             return graph_binary(tx, function, left, right)
         if not is_user_object(left) and not is_user_object(right):
             return _graph_with_container(tx, name, function, left, right)
-    result = _builtin_binary(tx, name, left, right, inplace)
+    result = _counters(tx, name, left, right, inplace) or _builtin_binary(tx, name, left, right, inplace)
     if result is not None:
         return result
     if is_user_object(left) or is_user_object(right):
@@ -156,11 +156,25 @@ def enum_with_methods(value: VariableTracker) -> bool:
     return not isinstance(value.value, int | str)
 
 
+def _counters(
+    tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
+) -> VariableTracker | None:
+    """Operators of Counters, which are written in Python; None for other values."""
+    import collections
+
+    counters = [isinstance(v, DictVariable) and v.cls is collections.Counter for v in (left, right)]
+    if not any(counters):
+        return None
+    dunder = f"__{'i' if inplace else ''}{name}__"
+    if not all(counters) or not hasattr(collections.Counter, dunder):
+        unsupported("unsupported-operator", f"{name} of {left.describe()} and {right.describe()}")
+    return left.call_method(tx, dunder, [right], {})
+
+
 def _builtin_binary(
     tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
 ) -> VariableTracker | None:
     """Containers; None if the pair is not one of theirs."""
-    import collections
 
     import torch
 
@@ -191,9 +205,12 @@ def _builtin_binary(
     if name == "mod" and isinstance(left, ConstantVariable) and isinstance(left.value, str | bytes):
         if right.is_constant():
             return fold(tx, operator.mod, [left, right])
+        if isinstance(left.value, str):
+            from pydynamo.frontend.variables.text import stand_in
+
+            pattern, shown = left.value, stand_in(tx, right)
+            return constant(run_python(tx, lambda: pattern % shown))
     if name == "or" and isinstance(left, DictVariable) and isinstance(right, DictVariable):
-        if collections.Counter in (left.cls, right.cls):
-            return None
         if inplace:
             return _then(left, left.call_method(tx, "update", [right], {}))
         merged = DictVariable(dict(left.entries), left.cls, factory=left.factory)
@@ -346,6 +363,8 @@ def unary(tx: Translator, name: str, value: VariableTracker) -> VariableTracker:
         return fold(tx, function, [value])
     if is_graph_value(value):
         return tx.output.call_function(tx, function, [value], {})
+    if isinstance(value, DictVariable) and hasattr(value.cls, f"__{name}__"):
+        return value.call_method(tx, f"__{name}__", [], {})
     if is_user_object(value):
         method = special_method(tx, value, f"__{name}__")
         if method is not None:

@@ -13,6 +13,7 @@ from pydynamo.frontend.variables.functions import CellVariable
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
 from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
+from pydynamo.frontend.variables.user_keys import check_can_be_built
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -46,9 +47,11 @@ def _build_contents(cg: PyCodegen, value: VariableTracker) -> None:
     if isinstance(value, SequenceVariable):
         cg.build("BUILD_LIST", value.items)
     elif isinstance(value, DictVariable):
+        check_can_be_built(value.entries)
         cg.build_map(list(value.entries.values()))
     else:
         assert isinstance(value, SetVariable)
+        check_can_be_built(value.members)
         cg.build("BUILD_LIST", list(value.members.values()))
 
 

@@ -20,9 +20,11 @@ from pydynamo.frontend.symbolic import SymbolicShapes
 from pydynamo.frontend.translator import Translator
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.functions import CellVariable
+from pydynamo.frontend.variables.user_keys import translate_with
 
 if TYPE_CHECKING:
     from pydynamo.frontend.inline import GeneratorVariable
+    from pydynamo.frontend.variables.attributes import IdentityNumber
     from pydynamo.frontend.variables.tensor import SymNumberVariable
 
 
@@ -84,6 +86,7 @@ class RootTranslator(Translator):
         self.by_id: dict[int, VariableTracker] = {}
         self.keep_alive: list[Any] = []
         self.globals_seen: dict[tuple[int, str], VariableTracker] = {}
+        self.identity_numbers: dict[int, IdentityNumber] = {}
         self.symbol_inputs: dict[Source, SymNumberVariable] = {}
         self.input_tensors: list[Source] = []
         self.handled: list[VariableTracker] = []
@@ -96,6 +99,7 @@ class RootTranslator(Translator):
         self.steps = 0
         self.step_started = 0
         self.new_code: types.CodeType | None = None
+        translate_with(self)
         self._bind()
 
     def _bind(self) -> None:

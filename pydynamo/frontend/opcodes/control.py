@@ -12,7 +12,7 @@ from pydynamo.frontend.inline import GeneratorVariable, exception_to_raise
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
-from pydynamo.frontend.variables.exceptions import ExceptionVariable
+from pydynamo.frontend.variables.exceptions import ExceptionVariable, TracebackVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
 if TYPE_CHECKING:
@@ -299,13 +299,3 @@ def _with_except_start(tx: Translator, inst: Any) -> None:
     leave = tx.stack[-5 if V314 else -4].realize()
     traceback: VariableTracker = TracebackVariable()
     tx.push(leave.call_function(tx, [ClassVariable(error.python_type(), None), error, traceback], {}))
-
-
-class TracebackVariable(VariableTracker):
-    """The traceback that __exit__ is given: may be passed on, not looked into."""
-
-    def describe(self) -> str:
-        return "a traceback"
-
-    def truth(self, tx: Translator) -> bool:
-        return True

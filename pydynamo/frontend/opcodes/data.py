@@ -15,7 +15,7 @@ from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constan
 from pydynamo.frontend.variables.dict_methods import pairs_of
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
-from pydynamo.frontend.variables.text import text_of
+from pydynamo.frontend.variables.text import stand_in, text_of
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -309,7 +309,7 @@ def _converted(tx: Translator, value: VariableTracker, conversion: int) -> Varia
     if conversion == 0:
         return value
     if conversion == _ASCII:
-        unsupported("unsupported-opcode", "!a in an f-string")
+        return constant(ascii(stand_in(tx, value)))
     return text_of(tx, value, repr if conversion == _REPR else str)
 
 

@@ -34,7 +34,7 @@ def by_call(function: Any, sentinel: Any) -> Any:
             item = function()
         except StopIteration:
             return
-        if item is sentinel or item == sentinel:
+        if [item] == [sentinel]:  # one object is always equal to itself
             return
         yield item
 

@@ -7,14 +7,12 @@ where they do more than compute from their arguments: its own nodes are thrown a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import ObservedException, RestartTranslation, unsupported
+from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.polyfills.autograd import Context
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable
@@ -22,6 +20,7 @@ from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constan
 from pydynamo.frontend.variables.objects import lookup, lookup_source
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
+from pydynamo.frontend.variables.trial import trial
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -55,7 +54,7 @@ def apply_function(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
     inputs = [arg.realize() for arg in args[1:]]
     if not all(_is_plain(value) for value in inputs):
         unsupported("autograd", f"{kind.__qualname__}.apply with arguments other than tensors and constants")
-    with _trial(tx, kind, inputs):
+    with trial(tx, "autograd", kind.__qualname__, inputs):
         _trace_methods(tx, cls, inputs)
     return tx.output.call_function(tx, FunctionApply(kind), inputs, {})
 
@@ -64,37 +63,6 @@ def _is_plain(value: VariableTracker) -> bool:
     if isinstance(value, SequenceVariable) and value.cls is tuple:
         return all(_is_plain(item.realize()) for item in value.items)
     return isinstance(value, TensorVariable | SymNumberVariable) or (value.is_constant() and not value.mutable)
-
-
-@contextmanager
-def _trial(tx: Translator, kind: type, arguments: Args) -> Iterator[None]:
-    """Run the block and forget its nodes; what it does besides computing breaks the graph."""
-    output, ledger = tx.output, tx.ledger
-    last = next(iter(reversed(output.graph.nodes)), None)
-    inputs, ops = len(output.inputs), output.ops
-    before = ledger.snapshot()
-    known = [v.fake for v in arguments if isinstance(v, TensorVariable)]
-    known += [entry.node.meta["example_value"] for entry in output.inputs]
-    tensors = [fake for fake in known if isinstance(fake, torch.Tensor) and not fake.is_inference()]
-    versions = [fake._version for fake in tensors]
-    grad = torch.is_grad_enabled()
-    try:
-        yield
-    except ObservedException:
-        unsupported("autograd", f"{kind.__qualname__} raises")
-    finally:
-        torch._C._set_grad_enabled(grad)
-    for entry in output.inputs[inputs:]:
-        if not isinstance(entry.example, torch.Tensor):
-            raise RestartTranslation("static", entry.source.name)
-    if len(output.inputs) != inputs:
-        unsupported("autograd", f"{kind.__qualname__} uses tensors that are not its arguments")
-    if not before.is_current():
-        unsupported("autograd", f"{kind.__qualname__} changes objects")
-    if [fake._version for fake in tensors] != versions:
-        unsupported("autograd", f"{kind.__qualname__} changes a tensor in place")
-    output.forget_after(last)
-    output.ops = ops
 
 
 def _trace_methods(tx: Translator, cls: ClassVariable, inputs: Args) -> None:

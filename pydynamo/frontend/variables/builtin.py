@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import comparison
 from pydynamo.frontend import operators as ops
+from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.policy import break_reason_of_builtin
+from pydynamo.frontend.polyfills.registry import polyfill_for_function
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant, fold
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
+from pydynamo.frontend.variables.text import text_of
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -72,6 +75,9 @@ class BuiltinVariable(NativeFunctionVariable):
             return comparison.compare(tx, _COMPARISONS[fn], args[0], args[1])
         if fn in _UNARY and len(args) == 1 and not kwargs:
             return ops.unary(tx, _UNARY[fn], args[0])
+        replacement = polyfill_for_function(fn)
+        if replacement is not None:
+            return tx.function_at(replacement, sources.const(replacement)).call_function(tx, args, kwargs)
         if fn in _FOLDABLE:
             return self._fold(tx, args, kwargs)
         owner = getattr(fn, "__objclass__", None)
@@ -169,8 +175,10 @@ class MethodOfSuper(VariableTracker):
         self.owner = owner
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.dict_methods import call_dict_method
+        from pydynamo.frontend.variables.dicts import DictVariable
         from pydynamo.frontend.variables.exceptions import ExceptionVariable
-        from pydynamo.frontend.variables.objects import ObjectVariable
+        from pydynamo.frontend.variables.objects import ObjectVariable, reduced
 
         owner, name = self.owner.realize(), self.name
         if isinstance(owner, ExceptionVariable) and name == "__init__" and not kwargs:
@@ -189,12 +197,22 @@ class MethodOfSuper(VariableTracker):
                     tx.raise_error(AttributeError, f"'{owner.cls.__name__}' object has no attribute '{key}'")
                 return found
             if name == "__delattr__" and len(args) == 1:
-                ObjectVariable.delattr(owner, tx, args[0].realize().as_constant())
+                owner.plain_delattr(tx, args[0].realize().as_constant())
                 return NONE
+            if name == "__init_subclass__":
+                return NONE
+            if name in ("__str__", "__format__"):
+                if name == "__format__" and args and args[0].realize().as_constant():
+                    tx.raise_error(TypeError, f"unsupported format string passed to {owner.cls.__name__}.__format__")
+                return text_of(tx, owner, str)
+            if name == "__reduce_ex__":
+                return reduced(tx, owner)
             if name in ("__eq__", "__ne__") and len(args) == 1:
                 if comparison.is_same(tx, owner, args[0]):
                     return constant(name == "__eq__")
                 return constant(NotImplemented)
+        if self.base is dict and type(owner) is DictVariable:
+            return call_dict_method(tx, owner, name, args, kwargs, plain=True)
         if issubclass(self.base, tuple) and isinstance(owner, SequenceVariable):
             plain = SequenceVariable(owner.items, tuple)
             return plain.call_method(tx, name, args, kwargs)

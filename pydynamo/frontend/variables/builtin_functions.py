@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
 import abc
 import enum
 import functools
-import itertools
 import operator
+import sys
 import types
 import typing
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.polyfills import iteration
+from pydynamo.frontend.source import const
+from pydynamo.frontend.variables.attributes import IdentityNumber
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.builtin import BuiltinVariable
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
+from pydynamo.frontend.variables.exceptions import TracebackVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.text import text_of
 
@@ -118,12 +124,51 @@ def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(iter)
 def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) != 1:
-        unsupported("unsupported-builtin", "iter() with a sentinel")
+    if len(args) == 2:
+        return _inlined(tx, iteration.by_call, args)
     value = args[0].realize()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
         return fold(tx, iter, [value])
     return value.get_iter(tx)
+
+
+def _inlined(tx: Translator, fn: Any, args: Args) -> VariableTracker:
+    return tx.function_at(fn, const(fn)).call_function(tx, args, {})
+
+
+@handles(id)
+def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return IdentityNumber.of(tx, args[0].realize())
+
+
+@handles(_thread.get_ident)
+def _get_ident(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return IdentityNumber.of(tx, BuiltinVariable(_thread.get_ident, const(_thread.get_ident)))
+
+
+@handles(sys.exc_info)
+def _exc_info(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if not tx.root.handled:
+        return SequenceVariable([NONE, NONE, NONE], tuple)
+    error = tx.root.handled[-1]
+    return SequenceVariable([ClassVariable(error.python_type(), None), error, TracebackVariable()], tuple)
+
+
+@handles(sys.exception)
+def _exception(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.root.handled[-1] if tx.root.handled else NONE
+
+
+@handles(sys.intern)
+def _intern(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return fold(tx, sys.intern, args, kwargs)
+
+
+@handles(vars)
+def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1:
+        unsupported("inspection", "vars() of the frame itself")
+    return args[0].realize().getattr(tx, "__dict__")
 
 
 @handles(next)
@@ -300,12 +345,3 @@ def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     for item in items:
         total = args[0].realize().call_function(tx, [total, item], {})
     return total
-
-
-@handles(itertools.chain.from_iterable)
-def _chain_from_iterable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.polyfills import itertools as polyfills
-    from pydynamo.frontend.source import const
-
-    fn: Any = polyfills.chain_from_iterable
-    return tx.function_at(fn, const(fn)).call_function(tx, args, kwargs)

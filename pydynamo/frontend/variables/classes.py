@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import enum
 import types
+import typing
 from typing import TYPE_CHECKING, Any
-
-import torch
 
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
-from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import IteratorVariable
 from pydynamo.frontend.variables.objects import ObjectVariable, bind, is_plain_class, lookup, lookup_source
@@ -57,6 +56,8 @@ class ClassVariable(VariableTracker):
             return constant(getattr(self.value, name))
         if name == "__class__":
             return ClassVariable(type(self.value), None)
+        if name in ("__mro__", "__bases__", "__base__"):
+            return from_python(getattr(self.value, name))  # a change of them is seen by the guards of each look-up
         override = tx.ledger.class_override(self.value, name)
         if override is not None:
             if override is DELETED:
@@ -88,15 +89,24 @@ class ClassVariable(VariableTracker):
         ):
             return BuiltinVariable(getattr(self.value, name), sources.attr(sources.const(self.value), name))
         if isinstance(raw, property | types.GetSetDescriptorType | types.MemberDescriptorType):
-            if name in ("__dict__", "__mro__", "__bases__", "__annotations__"):
+            if name in ("__dict__", "__annotations__"):
                 unsupported("inspection", f"{name} of a class")
+            if isinstance(raw, property):
+                return LazyVariable(tx, raw, source)
             unsupported("unsupported-attribute", f"{self.value.__qualname__}.{name}")
+        getter = lookup(type(raw), "__get__")[1]
+        if isinstance(getter, types.FunctionType):
+            get_function = tx.function_at(getter, lookup_source(tx, type(raw), "__get__"))
+            return get_function.call_function(tx, [tx.wrap_at(raw, source), NONE, self], {})
         if hasattr(type(raw), "__get__") and not isinstance(raw, type):
             unsupported("unsupported-attribute", f"descriptor {self.value.__qualname__}.{name}")
         return LazyVariable(tx, raw, source)
 
     def _metaclass_attribute(self, tx: Translator, name: str) -> VariableTracker:
         base, raw = lookup(type(self.value), name)
+        if isinstance(raw, property) and raw.fget is not None:
+            fget = sources.attr(lookup_source(tx, type(self.value), name), "fget")
+            return tx.wrap_at(raw.fget, fget).call_function(tx, [self], {})
         if isinstance(raw, types.FunctionType):
             return BoundMethodVariable(tx.function_at(raw, lookup_source(tx, type(self.value), name)), self)
         if base is not None or lookup(type(self.value), "__getattr__")[0] is not None:
@@ -117,10 +127,23 @@ class ClassVariable(VariableTracker):
     def _is_enum(self) -> bool:
         return type(self.value) is enum.EnumMeta and bool(self.value.__members__)
 
+    def _special(self, tx: Translator, dunder: str) -> VariableTracker | None:
+        """A special method that the metaclass has in Python, bound; not for enums, whose members are known."""
+        raw = lookup(type(self.value), dunder)[1]
+        if self._is_enum() or not isinstance(raw, types.FunctionType):
+            return None
+        return BoundMethodVariable(tx.function_at(raw, lookup_source(tx, type(self.value), dunder)), self)
+
     def length(self, tx: Translator) -> VariableTracker:
+        method = self._special(tx, "__len__")
+        if method is not None:
+            return method.call_function(tx, [], {})
         return constant(len(self.value)) if self._is_enum() else super().length(tx)  # type: ignore[arg-type]
 
     def get_iter(self, tx: Translator) -> VariableTracker:
+        method = self._special(tx, "__iter__")
+        if method is not None:
+            return method.call_function(tx, [], {}).realize()
         if not self._is_enum():
             return super().get_iter(tx)
         members: list[VariableTracker] = [constant(member) for member in self.value]  # type: ignore[attr-defined]
@@ -133,11 +156,23 @@ class ClassVariable(VariableTracker):
             if isinstance(name, str) and name in members:
                 return constant(members[name])
             tx.raise_error(KeyError, key)
+        method = self._special(tx, "__getitem__")
+        if method is not None:
+            return method.call_function(tx, [key], {})
+        base, raw = lookup(self.value, "__class_getitem__")
+        if base is typing.Generic and key.is_constant():
+            alias = run_python(tx, lambda: self.value[key.as_constant()])  # type: ignore[index]
+            return tx.wrap_at(alias, sources.const(alias))
+        if isinstance(raw, classmethod) and isinstance(raw.__func__, types.FunctionType) and base is not typing.Generic:
+            return self.getattr(tx, "__class_getitem__").realize().call_function(tx, [key], {})
         return super().getitem(tx, key)
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if self._is_enum() and isinstance(item, ConstantVariable) and isinstance(item.value, enum.Enum):
             return item.value in self.value  # type: ignore[operator]
+        method = self._special(tx, "__contains__")
+        if method is not None:
+            return tx.truth(method.call_function(tx, [item], {}))
         unsupported("unsupported-operator", f"membership in {self.describe()}")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -163,8 +198,6 @@ class ClassVariable(VariableTracker):
         meta_call = lookup(type(cls), "__call__")[1]
         if meta_call is not type.__call__ and type(cls).__call__ is not type.__call__:
             unsupported("opaque-object", f"class {cls.__qualname__} whose metaclass makes its instances")
-        if issubclass(cls, torch.nn.Module):
-            unsupported("opaque-object", f"a new {cls.__qualname__} inside the function")
         return self._instantiate(tx, args, kwargs)
 
     def _instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -288,8 +321,12 @@ class SuperVariable(VariableTracker):
             if is_class:
                 if isinstance(raw, classmethod):
                     return BoundMethodVariable(LazyVariable(tx, raw.__func__, sources.attr(source, "__func__")), owner)
-                if isinstance(raw, types.FunctionType):
+                if isinstance(raw, staticmethod):
+                    return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
+                if isinstance(raw, types.FunctionType) or not hasattr(type(raw), "__get__"):
                     return LazyVariable(tx, raw, source)
+                if name == "__init_subclass__" and base is object:
+                    return MethodOfSuper(base, name, owner)
                 unsupported("unsupported-attribute", f"super().{name} of a class")
             if isinstance(raw, types.WrapperDescriptorType | types.MethodDescriptorType):
                 return MethodOfSuper(base, name, owner)

@@ -104,8 +104,11 @@ class ConstantVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+        from pydynamo.frontend.variables.classes import ClassVariable
         from pydynamo.frontend.variables.objects import enum_attribute
 
+        if name == "__class__":
+            return ClassVariable(self.python_type(), None)
         if isinstance(self.value, enum.Enum):
             return enum_attribute(tx, self, name)
         attribute = run_python(tx, lambda: getattr(self.value, name))
@@ -116,7 +119,7 @@ class ConstantVariable(VariableTracker):
         unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if isinstance(self.value, enum.Enum):
+        if isinstance(self.value, enum.Enum) and not _is_method_of_literal(self.value, name):
             return super().call_method(tx, name, args, kwargs)
         bound = run_python(tx, lambda: getattr(self.value, name))
         if isinstance(self.value, str) and name == "join" and len(args) == 1 and not args[0].realize().is_constant():
@@ -124,6 +127,11 @@ class ConstantVariable(VariableTracker):
             from pydynamo.frontend.variables.sequence import SequenceVariable
 
             args = [SequenceVariable(list(iterate(tx, args[0])), list)]
+        given = [arg.realize() for arg in [*args, *kwargs.values()]]
+        if isinstance(self.value, str) and name == "format" and not all(arg.is_constant() for arg in given):
+            from pydynamo.frontend.variables.text import formatted
+
+            return formatted(tx, self.value, args, kwargs)
         return fold(tx, bound, args, kwargs)
 
     def reconstruct(self, cg: PyCodegen) -> None:
@@ -137,6 +145,12 @@ class ConstantVariable(VariableTracker):
 
     def __repr__(self) -> str:
         return f"ConstantVariable({self.value!r})"
+
+
+def _is_method_of_literal(member: enum.Enum, name: str) -> bool:
+    """True if a member of an enum of texts or numbers has this method from str or int, unchanged."""
+    own = next((base for base in type(member).__mro__ if name in base.__dict__), object)
+    return own in LITERAL_TYPES
 
 
 NONE = ConstantVariable(None)

@@ -7,14 +7,15 @@ import functools
 import sys
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend import protocols
 from pydynamo.frontend.exc import ObservedException, unsupported
-from pydynamo.frontend.source import Source
+from pydynamo.frontend.polyfills import iteration
+from pydynamo.frontend.source import Source, const
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.iterators import CombinedIterator, SequenceIterator
@@ -207,7 +208,13 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(value, ConstantVariable) and isinstance(value.value, range):
         return constant(value.value[::-1]).get_iter(tx)
     if ops.is_user_object(value):
-        return value.call_method(tx, "__reversed__", [], {})
+        from pydynamo.frontend.variables.objects import special_method
+
+        method = special_method(tx, value, "__reversed__")
+        if method is not None:
+            return method.call_function(tx, [], {})
+        function: Any = iteration.by_index_backwards
+        return tx.function_at(function, const(function)).call_function(tx, [value], {})
     unsupported("unsupported-iteration", f"reversed() of {value.describe()}")
 
 
@@ -230,6 +237,25 @@ def _object(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.objects import ObjectVariable
 
     return ObjectVariable(object)
+
+
+def _method(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.functions import BoundMethodVariable
+
+    if len(args) != 2 or kwargs:
+        unsupported("unsupported-builtin", "method() with these arguments")
+    return BoundMethodVariable(args[0], args[1])
+
+
+def _namespace(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.objects import ObjectVariable
+
+    if args:
+        unsupported("unsupported-builtin", "SimpleNamespace() with these arguments")
+    made = ObjectVariable(types.SimpleNamespace)
+    for name, value in kwargs.items():
+        made.plain_setattr(tx, name, value)
+    return made
 
 
 def _cell(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -264,6 +290,8 @@ _CONSTRUCTORS: dict[type, Handler] = {
     functools.partial: _partial,
     object: _object,
     types.CellType: _cell,
+    types.MethodType: _method,
+    types.SimpleNamespace: _namespace,
 }
 
 

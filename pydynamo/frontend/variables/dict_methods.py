@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
@@ -27,13 +28,20 @@ _DICT_DUNDERS = {
 }
 
 
-def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """``d.name(*args, **kwargs)``"""
+def call_dict_method(
+    tx: Translator, d: DictVariable, name: str, args: Args, kwargs: Kwargs, plain: bool = False
+) -> VariableTracker:
+    """``d.name(*args, **kwargs)``; ``plain`` for the method of dict itself."""
     from pydynamo.frontend import protocols
+    from pydynamo.frontend.variables.objects import lookup_source
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(d.cls, name):
         tx.raise_error(AttributeError, f"'{d.cls.__name__}' object has no attribute '{name}'")
+    counter = d.cls is collections.Counter and not plain
+    if counter and isinstance(vars(d.cls).get(name), types.FunctionType) and name not in ("copy", "__delitem__"):
+        function = vars(d.cls)[name]
+        return tx.function_at(function, lookup_source(tx, d.cls, name)).call_function(tx, [d, *args], kwargs)
     if name in _DICT_DUNDERS and len(args) == _DICT_DUNDERS[name] and not kwargs:
         return protocols.call_dunder(tx, name, d, args)
     count = len(args)
@@ -64,15 +72,13 @@ def call_dict_method(tx: Translator, d: DictVariable, name: str, args: Args, kwa
         return NONE
     if name in ("copy", "__copy__") and count == 0:
         return DictVariable(dict(d.entries), d.cls, factory=d.factory)
-    if name == "update" and count <= 1 and d.cls is not collections.Counter:
+    if name == "update" and count <= 1:
         update(tx, d, args, kwargs)
         return NONE
     if name == "move_to_end" and count >= 1:
         return _move_to_end(tx, d, args, kwargs)
     if name == "__missing__":
         tx.raise_error(KeyError, args[0])
-    if name == "most_common" or d.cls is collections.Counter:
-        unsupported("unsupported-method", f"Counter.{name}")
     if name == "fromkeys" and count in (1, 2):
         value = args[1] if count == 2 else NONE
         return DictVariable.from_pairs([(key, value) for key in protocols.iterate(tx, args[0])], d.cls)

@@ -9,6 +9,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.hashed_iterators import DictIterator, SetIterator
+from pydynamo.frontend.variables.user_keys import check_can_be_built
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -132,6 +133,7 @@ class DictVariable(VariableTracker):
         return [value for pair in self.entries.values() for value in pair]
 
     def reconstruct(self, cg: PyCodegen) -> None:
+        check_can_be_built(self.entries)
         if self.cls is dict:
             cg.build_map(list(self.entries.values()))
             return
@@ -291,6 +293,7 @@ class SetVariable(VariableTracker):
         return list(self.members.values())
 
     def reconstruct(self, cg: PyCodegen) -> None:
+        check_can_be_built(self.members)
         if self.is_as_origin():
             cg.call(lambda: cg.load_object(self.cls), [lambda: cg.load_object(self.origin)])
         elif self.cls is set:

@@ -204,3 +204,13 @@ def make_user_exception(
     elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):
         unsupported("opaque-object", f"exception class {cls.__qualname__}")
     return made
+
+
+class TracebackVariable(VariableTracker):
+    """The traceback that __exit__ is given: may be passed on, not looked into."""
+
+    def describe(self) -> str:
+        return "a traceback"
+
+    def truth(self, tx: Translator) -> bool:
+        return True

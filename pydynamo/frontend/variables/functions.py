@@ -85,6 +85,14 @@ class FunctionVariable(VariableTracker):
 
         return inline_call(tx, self, args, kwargs)
 
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "__get__" and 1 <= len(args) <= 2 and not kwargs:
+            owner = args[0].realize()
+            return self if owner.is_constant() and owner.as_constant() is None else BoundMethodVariable(self, owner)
+        if name == "__call__":
+            return self.call_function(tx, args, kwargs)
+        return super().call_method(tx, name, args, kwargs)
+
     def describe(self) -> str:
         return f"function {self.code.co_qualname}"
 
@@ -102,6 +110,7 @@ class UserFunctionVariable(FunctionVariable):
         return self.fn
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.caches import call_dispatcher, is_dispatcher
         from pydynamo.frontend.variables.torch_ops import special_function
 
         if self.fn is functools.update_wrapper:
@@ -109,6 +118,9 @@ class UserFunctionVariable(FunctionVariable):
         handler = special_function(self.fn)
         if handler is not None:
             return handler(tx, args, kwargs)
+        if is_dispatcher(self.fn):
+            assert self.source is not None
+            return call_dispatcher(tx, self.fn, self.source, args, kwargs)
         reason = break_reason_of_function(self.fn)
         if reason is not None:
             unsupported(reason, f"call of {self.fn.__module__}.{self.fn.__qualname__}")
@@ -142,6 +154,10 @@ class UserFunctionVariable(FunctionVariable):
             return LazyVariable(tx, getattr(self.fn, name), sources.attr(self.source, name))
         if name == "__code__":
             return constant(self.code)
+        if name in ("__get__", "__call__"):
+            from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
+            return MethodOfBuiltin(self, name)
         if name == "__class__":
             from pydynamo.frontend.variables.classes import ClassVariable
 
@@ -194,6 +210,10 @@ class NestedFunctionVariable(FunctionVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in self.attributes:
             return self.attributes[name]
+        if name in ("__get__", "__call__"):
+            from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
+            return MethodOfBuiltin(self, name)
         if name == "__name__":
             return constant(self.code.co_name)
         if name == "__qualname__":
@@ -345,6 +365,8 @@ class PartialVariable(VariableTracker):
         #: one dictionary: the program may change it
         self.keywords = DictVariable.from_pairs([(constant(k), v) for k, v in kwargs.items()])
         self.source = source
+        #: what the trace set on a partial of its own
+        self.attributes: dict[str, VariableTracker] = {}
 
     @property
     def kwargs(self) -> Kwargs:
@@ -369,14 +391,23 @@ class PartialVariable(VariableTracker):
             return SequenceVariable(list(self.args), tuple)
         if name == "keywords" and self.source is None:
             return self.keywords
+        if name in self.attributes:
+            return self.attributes[name]
         if not hasattr(functools.partial, name):
             tx.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
         return super().getattr(tx, name)
 
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if self.source is not None or hasattr(functools.partial, name):
+            super().setattr(tx, name, value)
+        self.attributes[name] = value
+
     def children(self) -> list[VariableTracker]:
-        return [self.function, *self.args, *self.kwargs.values()]
+        return [self.function, *self.args, *self.kwargs.values(), *self.attributes.values()]
 
     def reconstruct(self, cg: PyCodegen) -> None:
+        if self.attributes:
+            unsupported("reconstruction-failure", "a partial with attributes of its own")
         cg.call(
             lambda: cg.load_object(functools.partial),
             [functools.partial(cg, value) for value in (self.function, *self.args)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import enum
 import functools
 import itertools
@@ -9,16 +10,16 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source, class_attribute
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import Identity
+from pydynamo.frontend.variables.user_keys import UserKey
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -145,6 +146,24 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
     return LazyVariable(tx, raw, source)
 
 
+def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
+    """``object.__reduce_ex__(owner, 4)``: how to make another object of the same class and attributes."""
+    from pydynamo.frontend.variables.classes import ClassVariable
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+
+    methods = ("__reduce__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")
+    if any(lookup(owner.cls, name)[0] not in (None, object) for name in methods):
+        unsupported("unsupported-method", f"{owner.cls.__qualname__} says itself how it is copied")
+    if any(base.__dict__.get("__slots__") for base in owner.cls.__mro__) or not owner.has_dict():
+        unsupported("unsupported-method", f"a copy of {owner.describe()}, which has slots")
+    state: VariableTracker = owner.getattr(tx, "__dict__").realize().call_method(tx, "copy", [], {})
+    if not tx.truth(state):
+        state = constant(None)
+    maker = tx.function_at(copyreg.__newobj__, sources.const(copyreg.__newobj__))  # type: ignore[attr-defined]
+    made = SequenceVariable([ClassVariable(owner.cls, sources.const(owner.cls))], tuple)
+    return SequenceVariable([maker, made, state, constant(None), constant(None)], tuple)
+
+
 def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> VariableTracker | None:
     """``type(owner).dunder`` bound to ``owner``; None if the class has none (or a C default that does not apply)."""
     cls = owner.python_type()
@@ -183,15 +202,18 @@ class ObjectVariable(VariableTracker):
 
     def hash_key(self) -> Any:
         if lookup(self.cls, "__hash__")[0] is not object or lookup(self.cls, "__eq__")[0] is not object:
-            unsupported("hash", f"{self.describe()} as a key")
-        return Identity(self)
+            return UserKey(self)
+        return Identity(self.identity())
 
     # attributes --------------------------------------------------------------------------------------------------
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        base, raw = lookup(self.cls, "__getattribute__")
-        if base is not object and base is not torch.nn.Module:
+        raw = lookup(self.cls, "__getattribute__")[1]
+        if isinstance(raw, types.FunctionType):
+            found = self._through_getattribute(tx, raw, name)
+        elif raw is object.__getattribute__ or self.cls is types.SimpleNamespace:
+            found = self.plain_getattr(tx, name)
+        else:
             unsupported("unsupported-attribute", f"{self.cls.__qualname__} has its own __getattribute__")
-        found = self.plain_getattr(tx, name)
         if found is not None:
             return found
         base, raw = lookup(self.cls, "__getattr__")
@@ -202,8 +224,22 @@ class ObjectVariable(VariableTracker):
             tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), "__getattr__")
         tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
+    def _through_getattribute(self, tx: Translator, raw: types.FunctionType, name: str) -> VariableTracker | None:
+        function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattribute__"))
+        try:
+            return function.call_function(tx, [self, constant(name)], {})
+        except ObservedException as error:
+            has_fallback = lookup(self.cls, "__getattr__")[0] is not None
+            if not has_fallback or not issubclass(error.vt.python_type(), AttributeError):
+                raise
+            return None
+
     def plain_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
         """``object.__getattribute__(self, name)``, None if it would raise AttributeError."""
+        if name == "__dict__" and self.has_dict():
+            from pydynamo.frontend.variables.attributes import AttributeDict
+
+            return AttributeDict(tx, self)
         override = tx.ledger.class_override(self.cls, name)
         base, raw = lookup(self.cls, name)
         if override is None and base is not None and _is_data_descriptor(raw):
@@ -228,6 +264,18 @@ class ObjectVariable(VariableTracker):
             tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), name)
             return None
         return bind(tx, self, self.cls, raw, name, lookup_source(tx, self.cls, name))
+
+    def has_dict(self) -> bool:
+        """True if instances have a ``__dict__`` of the usual kind."""
+        return self.cls.__dictoffset__ != 0 and isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
+
+    def is_slot(self, name: str) -> bool:
+        """True if the attribute lives in a slot."""
+        return isinstance(lookup(self.cls, name)[1], _SLOT_TYPES)
+
+    def has_data_descriptor(self, name: str) -> bool:
+        """True if the class decides what a store to the attribute does."""
+        return _is_data_descriptor(lookup(self.cls, name)[1])
 
     def _slot(self, tx: Translator, name: str) -> VariableTracker | None:
         stored = tx.ledger.load_attr(self, name)
@@ -292,11 +340,25 @@ class ObjectVariable(VariableTracker):
         tx.ledger.store_attr(self, name, value)
 
     def delattr(self, tx: Translator, name: str) -> None:
-        if lookup(self.cls, "__delattr__")[0] is not object:
+        base, raw = lookup(self.cls, "__delattr__")
+        if isinstance(raw, types.FunctionType):
+            function = tx.function_at(raw, lookup_source(tx, self.cls, "__delattr__"))
+            function.call_function(tx, [self, constant(name)], {})
+        elif base is object:
+            self.plain_delattr(tx, name)
+        else:
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
-        if _is_data_descriptor(lookup(self.cls, name)[1]):
+
+    def plain_delattr(self, tx: Translator, name: str) -> None:
+        """``object.__delattr__(self, name)``"""
+        raw = lookup(self.cls, name)[1]
+        if isinstance(raw, property) and raw.fdel is not None:
+            source = sources.attr(lookup_source(tx, self.cls, name), "fdel")
+            tx.wrap_at(raw.fdel, source).call_function(tx, [self], {})
+            return
+        if self.has_data_descriptor(name) and not self.is_slot(name):
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
-        own = self.own_attribute(tx, name)
+        own = self._slot(tx, name) if self.is_slot(name) else self.own_attribute(tx, name)
         if own is None:
             tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         own.realize()  # guards that it is there
@@ -332,7 +394,8 @@ class ObjectVariable(VariableTracker):
         if method is not None:
             return method.call_function(tx, [], {}).realize()
         if self._special(tx, "__getitem__") is not None:
-            unsupported("unsupported-iteration", "iteration through __getitem__")
+            function: Any = iteration.by_index
+            return tx.function_at(function, sources.const(function)).call_function(tx, [self], {})
         tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
 
     def next(self, tx: Translator) -> VariableTracker:
@@ -361,7 +424,10 @@ class ObjectVariable(VariableTracker):
 
     # codegen -----------------------------------------------------------------------------------------------------
     def reconstruct(self, cg: PyCodegen) -> None:
-        cg.call(lambda: cg.load_object(object.__new__), [lambda: cg.load_object(self.cls)])
+        if self.cls is types.SimpleNamespace:
+            cg.call(lambda: cg.load_object(self.cls), [])
+        else:
+            cg.call(lambda: cg.load_object(object.__new__), [lambda: cg.load_object(self.cls)])
         cg.fill_later(self)
 
     def describe(self) -> str:

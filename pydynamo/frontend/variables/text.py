@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import enum
+import string
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import VariableTracker
-from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold, run_python
+from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
 if TYPE_CHECKING:
@@ -43,17 +47,71 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
     if ops.is_user_object(value):
         name = "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
         return value.call_method(tx, name, [], {})
-    if isinstance(value, SequenceVariable) and value.is_constant():
-        return fold(tx, function, [value])
     from pydynamo.frontend.variables.classes import ClassVariable
 
     if isinstance(value, ClassVariable):
         return constant(function(value.value))
-    from pydynamo.frontend.variables.dicts import DictVariable
-
-    if isinstance(value, DictVariable) and value.is_constant():
-        return fold(tx, function, [value])
+    if isinstance(value, SequenceVariable | DictVariable) and value not in _open:
+        _open.append(value)
+        try:
+            return constant(function(stand_in(tx, value)))
+        finally:
+            _open.remove(value)
     unsupported("data-dependent-value", f"the text of {value.describe()}")
+
+
+#: containers whose text is being written: one that holds itself is left to eager
+_open: list[VariableTracker] = []
+
+
+def stand_in(tx: Translator, value: VariableTracker) -> Any:
+    """A Python value that is written as ``value`` is."""
+    value = value.realize()
+    if value.is_constant() and isinstance(value, ConstantVariable) and not isinstance(value.value, enum.Enum):
+        return value.value
+    if isinstance(value, SequenceVariable) and value.cls in (list, tuple, torch.Size):
+        items = [stand_in(tx, item) for item in value.items]
+        if value.cls is not torch.Size:
+            return value.cls(items)
+        if all(type(item) is int for item in items):
+            return torch.Size(items)
+    if isinstance(value, DictVariable) and value.cls is dict:
+        return {stand_in(tx, key): stand_in(tx, item) for key, item in value.entries.values()}
+    return Text(tx, value)
+
+
+class Text:
+    """Stands for a tracked value where Python writes texts by itself."""
+
+    def __init__(self, tx: Translator, value: VariableTracker) -> None:
+        self._tx = tx
+        self._value = value
+
+    def __str__(self) -> str:
+        return str(text_of(self._tx, self._value, str).as_constant())
+
+    def __repr__(self) -> str:
+        return str(text_of(self._tx, self._value, repr).as_constant())
+
+    def __format__(self, spec: str) -> str:
+        from pydynamo.frontend.variables.builtin_functions import format_value
+
+        return str(format_value(self._tx, self._value, spec).as_constant())
+
+    def _as_number(self) -> Any:
+        unsupported("data-dependent-value", f"{self._value.describe()} written as a number")
+
+    __int__ = __index__ = __float__ = __complex__ = _as_number
+
+
+def formatted(tx: Translator, pattern: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """``pattern.format(*args, **kwargs)`` where not all arguments are constants."""
+    fields = [field for _, field, _, _ in string.Formatter().parse(pattern) if field is not None]
+    if any("." in field or "[" in field for field in fields):
+        unsupported("unsupported-method", "str.format that looks into its arguments")
+    shown = [stand_in(tx, arg) for arg in args]
+    named = {name: stand_in(tx, arg) for name, arg in kwargs.items()}
+    return constant(run_python(tx, lambda: pattern.format(*shown, **named)))
 
 
 def _text_of_exception(

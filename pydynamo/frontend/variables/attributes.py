@@ -1,0 +1,121 @@
+"""``__dict__`` of an object, and ``id()``: views of other values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydynamo.frontend import source as sources
+from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.side_effects import DELETED
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.constant import constant
+from pydynamo.frontend.variables.dicts import DictVariable, Pair
+from pydynamo.frontend.variables.iterators import Identity
+
+if TYPE_CHECKING:
+    from pydynamo.frontend.codegen import PyCodegen
+    from pydynamo.frontend.translator import Translator
+    from pydynamo.frontend.variables.objects import ObjectVariable
+
+
+class AttributeDict(DictVariable):
+    """``owner.__dict__``: reads and writes are those of the attributes."""
+
+    def __init__(self, tx: Translator, owner: ObjectVariable) -> None:
+        self.tx = tx
+        self.owner = owner
+        self.cls = dict
+        self.factory = None
+        if owner.source is not None:
+            at = sources.attr(owner.source, "__dict__")
+            tx.output.guards.add("KEYS", at, tuple(owner.value.__dict__))
+
+    @property
+    def entries(self) -> dict[Any, Pair]:  # type: ignore[override]
+        """The attributes as they are now; changing this changes nothing."""
+        owner, tx = self.owner, self.tx
+        entry = tx.ledger.attrs.get(id(owner.identity()))
+        stored = entry[1] if entry is not None else {}
+        names = [*(owner.value.__dict__ if owner.value is not None else ()), *stored]
+        found: dict[Any, Pair] = {}
+        for name in names:
+            if stored.get(name) is DELETED or owner.is_slot(name):
+                continue
+            if (id(owner.identity()), name) in tx.ledger.redefined:
+                unsupported("inspection", "the order of attributes that were deleted and set again")
+            value = owner.own_attribute(tx, name)
+            if value is not None:
+                found.setdefault(name, (constant(name), value))
+        return found
+
+    def put(self, key: VariableTracker, value: VariableTracker) -> None:
+        name = key.realize().as_constant()
+        if not isinstance(name, str) or self.owner.has_data_descriptor(name):
+            unsupported("inspection", f"a store of {name!r} to __dict__")
+        self.tx.ledger.store_attr(self.owner, name, value)
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        self.put(key, value)
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        name = key.realize().as_constant()
+        if name not in self.entries:
+            tx.raise_error(KeyError, key)
+        tx.ledger.delete_attr(self.owner, name)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name in ("popitem", "clear", "__ior__"):
+            unsupported("inspection", f"{name}() of __dict__")
+        if name == "update":
+            from pydynamo.frontend.variables.dict_methods import pairs_of
+
+            pairs = pairs_of(tx, args[0]) if args else []
+            for key, value in [*pairs, *((constant(key), value) for key, value in kwargs.items())]:
+                self.put(key, value)
+            return constant(None)
+        return super().call_method(tx, name, args, kwargs)
+
+    def children(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg(self.owner)
+        cg.load_attribute("__dict__")
+
+
+class IdentityNumber(VariableTracker):
+    """``id(target)``: serves as a key and in comparisons with others of its kind."""
+
+    def __init__(self, target: VariableTracker) -> None:
+        self.target = target
+
+    @classmethod
+    def of(cls, tx: Translator, target: VariableTracker) -> IdentityNumber:
+        """The one number of this object."""
+        from pydynamo.frontend.variables.constant import ConstantVariable
+
+        if isinstance(target, ConstantVariable) and target.identity() is target:
+            unsupported("inspection", f"id() of {target.describe()}")  # equal constants may be one object or two
+        numbers = tx.root.identity_numbers
+        found = numbers.get(id(target.identity()))
+        if found is None:
+            found = numbers[id(target.identity())] = cls(target)
+        return found
+
+    def python_type(self) -> type:
+        return int
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def hash_key(self) -> Any:
+        return Identity(self)
+
+    def children(self) -> list[VariableTracker]:
+        return [self.target]
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(id), [lambda: cg(self.target)])
+
+    def describe(self) -> str:
+        return "an id()"
