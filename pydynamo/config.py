@@ -13,6 +13,10 @@ recompile_limit: int = 8
 accumulated_recompile_limit: int = 256
 #: raise the compiler's own errors instead of falling back to eager
 strict: bool = os.environ.get("PYDYNAMO_STRICT", "0") not in ("", "0")
+#: where reports of the compiler's own errors go; empty: a folder of the system's for temporary files
+report_dir: str = os.environ.get("PYDYNAMO_REPORT_DIR", "")
+#: let texts and fractions into such reports as they are
+report_values: bool = False
 #: let numbers and sizes that change between calls become symbols
 automatic_dynamic: bool = True
 #: instructions that one translation may run before the frame is given up

@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("verify", "Prove that no code object of a module or file can break the interpreter."),
     "bench": ("bench", "Measure this machine and interpreter against other assemblers and CPython's compiler."),
     "explain": ("explain", "Run a script and show graphs, graph breaks and guards of what it compiles."),
+    "replay": ("replay", "Run the report of an internal error again."),
     "kernels": ("kernels", "Run a script and show the Triton kernels of what it compiles, stage by stage."),
 }
 

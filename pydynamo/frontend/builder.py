@@ -24,6 +24,7 @@ from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVaria
 from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, SetVariable
 from pydynamo.frontend.variables.exceptions import InputExceptionVariable
 from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
+from pydynamo.frontend.variables.made_classes import is_made
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
 from pydynamo.frontend.variables.objects import ObjectVariable, OpaqueVariable, WeakReferenceVariable, is_plain_class
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable, is_namedtuple
@@ -49,7 +50,7 @@ def wrap(tx: Translator, value: Any, source: Source) -> VariableTracker:
     root = tx.root
     known = root.by_id.get(id(value))
     if known is not None:
-        if known.source is not None and known.source != source and not _same_held_object(known, source):
+        if known.source is not None and known.source != source and not _same_held_object(tx, source):
             tx.output.guards.add("IS", source, known.source)
         return known
     made = _wrap_object(tx, value, source)
@@ -58,13 +59,14 @@ def wrap(tx: Translator, value: Any, source: Source) -> VariableTracker:
     return made
 
 
-def _same_held_object(known: VariableTracker, source: Source) -> bool:
-    return source.kind == "const"
+def _same_held_object(tx: Translator, source: Source) -> bool:
+    root = source.root()
+    return source.kind == "const" or (root.kind == "const" and is_made(tx, root.key))
 
 
 def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards = tx.output.guards
-    if source.kind == "const":
+    if _same_held_object(tx, source):
         return ConstantVariable(value, None)
     if type(value) in (int, float) and _may_vary(source) and tx.output.symbols.number_is_dynamic(value, source):
         known = tx.root.symbol_inputs.get(source)

@@ -32,6 +32,8 @@ class Plan:
     def __init__(self) -> None:
         self.uses: collections.Counter[Any] = collections.Counter()
         self.outputs: dict[Any, int] = {}
+        #: names of the frame's cells that somebody else gets to see
+        self.cells: set[str] = set()
 
 
 class PyCodegen:
@@ -83,6 +85,7 @@ class PyCodegen:
 
     def load_cell(self, name: str) -> None:
         """The cell itself of a cell variable of the frame."""
+        self.plan.cells.add(name)
         self.emit(asm.instruction("LOAD_FAST" if asm.V313 else "LOAD_CLOSURE", argval=name))
 
     def load_const(self, value: Any) -> None:
@@ -90,6 +93,8 @@ class PyCodegen:
 
     def load_object(self, value: Any) -> None:
         """An object that the compiled code holds."""
+        if self.ledger.made_classes and (value if isinstance(value, type) else type(value)) in self.ledger.made_classes:
+            unsupported("class-body", f"class {value!r}, made inside the function, is needed outside of the graph")
         self.emit(asm.instruction("LOAD_CONST", argval=value))
 
     def build(self, opname: str, items: list[VariableTracker]) -> None:
@@ -209,7 +214,7 @@ class PyCodegen:
                     self._raw_setattr(value, name, content)
 
     def _raw_setattr(self, owner: VariableTracker, name: str, content: VariableTracker) -> None:
-        if owner.python_type().__setattr__ is object.__setattr__:
+        if owner.python_type().__setattr__ in (object.__setattr__, types.SimpleNamespace.__setattr__):
             self(content)
             self(owner)
             self.emit(asm.instruction("STORE_ATTR", argval=name))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 from pydynamo import config
@@ -21,19 +23,21 @@ if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
 
 _GENERATOR = inspect.CO_GENERATOR
-_ASYNC = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+_UNMODELLED = inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
 def inline_call(tx: Translator, fn: FunctionVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Call ``fn`` by translating its code in place; a generator function gives a suspended generator."""
     if tx.depth >= config.max_inline_depth:
         unsupported("recursion", f"{config.max_inline_depth} nested calls")
-    if fn.code.co_flags & _ASYNC:
+    if fn.code.co_flags & _UNMODELLED:
         unsupported("async", fn.describe())
     frame = InlineTranslator(fn, tx)
     frame.bind(tx, args, kwargs)
     if fn.code.co_flags & _GENERATOR:
         return GeneratorVariable(frame, fn.code.co_qualname)
+    if fn.code.co_flags & inspect.CO_COROUTINE:
+        return CoroutineVariable(frame, fn.code.co_qualname)
     return frame.run()
 
 
@@ -144,11 +148,9 @@ class GeneratorVariable(AnyIterator):
         """Run to the next yield. ``sent`` is what the yield gives, ``error`` is raised there instead."""
         frame = self.frame
         if self.closed:
-            if error is not None:
-                raise ObservedException(error)
-            stop(tx)
+            self._ask_closed(tx, error)
         if self.running:
-            tx.raise_error(ValueError, "generator already executing")
+            tx.raise_error(ValueError, f"{self.kind} already executing")
         parent, depth = frame.parent, frame.depth
         frame.parent, frame.depth = tx, tx.depth + 1
         if frame.depth >= config.max_inline_depth:
@@ -161,7 +163,7 @@ class GeneratorVariable(AnyIterator):
         except ObservedException as raised:
             self.closed = True
             if raised.vt is not self._ended:
-                replacement = stop_iteration_error(raised.vt)
+                replacement = stop_iteration_error(raised.vt, self.kind)
                 if replacement is not raised.vt:  # before 3.12 no instruction of the generator does this
                     raise ObservedException(replacement, fresh=False) from None
             raise
@@ -171,6 +173,13 @@ class GeneratorVariable(AnyIterator):
             del tx.root.handled[handled:]
             frame.parent, frame.depth = parent, depth
 
+    def _ask_closed(self, tx: Translator, error: VariableTracker | None) -> None:
+        if error is not None:
+            raise ObservedException(error)
+        stop(tx)
+
+    #: what messages call it
+    kind = "generator"
     _saved: list[VariableTracker] = []
     _ended: VariableTracker | None = None
 
@@ -182,14 +191,20 @@ class GeneratorVariable(AnyIterator):
         if error is not None:
             if not self.started:
                 raise ObservedException(error)
-            try:
-                raise ObservedException(error)
-            except ObservedException as raised:
+            raised = self._thrown_into_delegate(tx, error)
+            if raised is None:
+                assert frame.yielded is not None
+                value, frame.yielded = frame.yielded, None
+                return value
+            if not isinstance(raised, ObservedException):
+                frame.jump(raised)
+            else:
+                frame.push(NONE)  # in the place of what a send would have brought
                 frame.handle_exception(raised)
         elif self.started:
             frame.push(sent)
         elif not (sent is NONE or (sent.realize().is_constant() and sent.realize().as_constant() is None)):
-            tx.raise_error(TypeError, "can't send non-None value to a just-started generator")
+            tx.raise_error(TypeError, f"can't send non-None value to a just-started {self.kind}")
         self.started = True
         frame.yielded = None
         while not frame.finished:
@@ -202,6 +217,42 @@ class GeneratorVariable(AnyIterator):
         empty = result.is_constant() and result.as_constant() is None
         self._ended = ExceptionVariable(StopIteration, [] if empty else [frame.result])
         raise ObservedException(self._ended)
+
+    def _delegate(self) -> VariableTracker | None:
+        """What a suspended ``yield from`` or ``await`` waits for, None at a plain yield."""
+        frame = self.frame
+        resume = frame.instructions[frame.ip]
+        if not self.started or resume.opname != "RESUME" or (resume.arg or 0) & 3 not in (2, 3):
+            return None
+        return frame.stack[-2 if sys.version_info >= (3, 15) else -1].realize()
+
+    def _thrown_into_delegate(self, tx: Translator, error: VariableTracker) -> Any:
+        """Throw into what the frame waits for. None: it yielded again; an exception to raise in the frame; or, where no
+        instruction of the frame ends the wait, the instruction to go on with.
+        """
+        frame, delegate = self.frame, self._delegate()
+        if delegate is None:
+            return ObservedException(error)
+        if not isinstance(delegate, GeneratorVariable):
+            unsupported("generator", "throw() into a generator that waits for another iterator")
+        try:
+            if issubclass(error.python_type(), GeneratorExit):
+                delegate.close(tx)
+                return ObservedException(error)
+            frame.yielded = delegate.resume(tx, NONE, error)
+            return None
+        except ObservedException as raised:
+            if sys.version_info >= (3, 12) or not issubclass(raised.vt.python_type(), StopIteration):
+                raised.fresh = False
+                return raised
+            # 3.11 does by itself what CLEANUP_THROW does later
+            args = raised.vt.args if isinstance(raised.vt, ExceptionVariable) else []
+            frame.stack.pop()
+            frame.push(args[0] if args else NONE)
+            send = next(
+                frame.instructions[i] for i in range(frame.ip, -1, -1) if frame.instructions[i].opname == "SEND"
+            )
+            return send.target
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "send" and len(args) == 1:
@@ -236,21 +287,63 @@ class GeneratorVariable(AnyIterator):
                     unsupported("generator", "close() of a generator that returns a value")
                 return NONE
             raise
-        tx.raise_error(RuntimeError, "generator ignored GeneratorExit")
+        tx.raise_error(RuntimeError, f"{self.kind} ignored GeneratorExit")
 
     def is_suspended_in_try(self) -> bool:
-        """True if dropping the generator would run code of the user."""
-        return self.started and not self.closed and self.frame.suspended_in_try()
+        """True if dropping the generator would run code of the user, or warn."""
+        return self.must_not_be_dropped() or (self.started and not self.closed and self.frame.suspended_in_try())
+
+    def must_not_be_dropped(self) -> bool:
+        """True if Python tells that it was dropped."""
+        return False
 
     def reconstruct(self, cg: PyCodegen) -> None:
         unsupported("generator", f"generator {self.name} is alive")
 
 
-def stop_iteration_error(error: VariableTracker) -> VariableTracker:
+class CoroutineVariable(GeneratorVariable):
+    """A coroutine made in the trace; nobody iterates over it, and it is awaited or closed."""
+
+    kind = "coroutine"
+
+    def python_type(self) -> type:
+        return types.CoroutineType
+
+    def get_iter(self, tx: Translator) -> VariableTracker:
+        tx.raise_error(TypeError, "'coroutine' object is not iterable")
+
+    def next(self, tx: Translator) -> VariableTracker:
+        tx.raise_error(TypeError, "'coroutine' object is not an iterator")
+
+    def _ask_closed(self, tx: Translator, error: VariableTracker | None) -> None:
+        if error is None or not issubclass(error.python_type(), GeneratorExit):
+            tx.raise_error(RuntimeError, "cannot reuse already awaited coroutine")
+        super()._ask_closed(tx, error)
+
+    def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name == "__await__":
+            return self
+        if name in ("__next__", "__iter__"):
+            tx.raise_error(AttributeError, f"'coroutine' object has no attribute '{name}'")
+        return super().call_method(tx, name, args, kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from pydynamo.frontend.variables.builtin import MethodOfBuiltin
+
+        if name in ("send", "throw", "close", "__await__"):
+            return MethodOfBuiltin(self, name)
+        unsupported("async", f"attribute {name!r} of a coroutine")
+
+    def must_not_be_dropped(self) -> bool:
+        """True if Python would warn that it was never awaited."""
+        return not self.started and not self.closed
+
+
+def stop_iteration_error(error: VariableTracker, kind: str = "generator") -> VariableTracker:
     """What leaves a generator that raises ``error``: a RuntimeError in place of a StopIteration."""
     if not issubclass(error.python_type(), StopIteration):
         return error
-    made = ExceptionVariable(RuntimeError, [constant("generator raised StopIteration")])
+    made = ExceptionVariable(RuntimeError, [constant(f"{kind} raised StopIteration")])
     made.cause = made.context = error
     made.suppress = True
     return made

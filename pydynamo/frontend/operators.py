@@ -6,6 +6,7 @@ Follows Python's protocol: builtin types by what they are, user types through th
 from __future__ import annotations
 
 import operator
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,8 @@ def binary(
             return graph_binary(tx, function, left, right)
         if not is_user_object(left) and not is_user_object(right):
             return _graph_with_container(tx, name, function, left, right)
+    if name == "or" and _is_type_test(left) and _is_type_test(right):
+        return fold(tx, function, [left, right])
     result = _counters(tx, name, left, right, inplace) or _builtin_binary(tx, name, left, right, inplace)
     if result is not None:
         return result
@@ -154,6 +157,15 @@ def enum_with_methods(value: VariableTracker) -> bool:
     ):
         return False
     return not isinstance(value.value, int | str)
+
+
+def _is_type_test(value: VariableTracker) -> bool:
+    """True for classes, and for unions of them."""
+    from pydynamo.frontend.variables.classes import ClassVariable
+
+    if isinstance(value, ClassVariable):
+        return type(value.value) is type
+    return isinstance(value, ConstantVariable) and (value.value is None or isinstance(value.value, types.UnionType))
 
 
 def _counters(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import asm
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import VariableTracker
+from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.functions import CellVariable
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
@@ -37,10 +38,17 @@ def prepare(cg: PyCodegen) -> None:
         if content is not DELETED:
             cg.keep(content)
     for cell, content in ledger.cells.items():
-        if content is not DELETED:
+        if content is not DELETED and _is_seen(cg, cell, content):
             cg.keep(content)
         if cell.source is not None and cell.source.kind != "cell":
             cg.keep(cell)
+
+
+def _is_seen(cg: PyCodegen, cell: VariableTracker, content: VariableTracker) -> bool:
+    """False for a cell of the frame that keeps a class of the trace to the trace itself."""
+    name = getattr(cell, "local_name", None)
+    made = isinstance(content, ClassVariable) and content.value in cg.ledger.made_classes
+    return name is None or not made or (not cg.draft and name in cg.plan.cells)
 
 
 def _build_contents(cg: PyCodegen, value: VariableTracker) -> None:
@@ -60,7 +68,8 @@ def apply(cg: PyCodegen) -> None:
     ledger = cg.ledger
     for cell, content in ledger.cells.items():
         assert isinstance(cell, CellVariable)
-        _store_cell(cg, cell, content)
+        if _is_seen(cg, cell, content):
+            _store_cell(cg, cell, content)
     for value in ledger.contents:
         if value.source is not None:
             helper: Any = (

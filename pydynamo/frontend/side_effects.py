@@ -31,6 +31,8 @@ class Ledger:
         self.attrs: dict[int, tuple[VariableTracker, dict[str, VariableTracker]]] = {}
         self.globals: dict[tuple[int, str], tuple[dict[str, Any], VariableTracker]] = {}
         self.cells: dict[VariableTracker, VariableTracker] = {}
+        #: classes of the trace, which never leave it
+        self.made_classes: set[type] = set()
         self.redefined: set[tuple[int, str]] = set()
 
     def is_empty(self) -> bool:

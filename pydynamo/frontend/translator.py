@@ -25,6 +25,7 @@ from pydynamo.frontend.variables.functions import CellVariable, UserFunctionVari
 if TYPE_CHECKING:
     from pydynamo.frontend.output_graph import OutputGraph
     from pydynamo.frontend.root import RootTranslator
+    from pydynamo.frontend.variables.dicts import DictVariable
     from pydynamo.frontend.variables.tensor import TensorVariable
 
 
@@ -52,6 +53,8 @@ class Translator:
         self.finished = False
         self.result: VariableTracker = NONE
         self.yielded: VariableTracker | None = None
+        #: what the body of a class fills
+        self.namespace: DictVariable | None = None
 
     @property
     def output(self) -> OutputGraph:

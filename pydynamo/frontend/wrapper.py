@@ -114,15 +114,15 @@ class Unit:
         return True
 
     def _compile(self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]) -> CacheEntry | None:
+        frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
         try:
-            frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
             compiled = convert.compile_frame(frame, self.options, history)
         except Unsupported:
             raise
         except Exception as error:
             if config.strict or _is_backend_error(error):
                 raise
-            _report(fn, error)
+            _report(fn, frame, self.options, error)
             self._set_skip(True)
             return None
         if compiled.code is None or compiled.guards is None:
@@ -168,16 +168,27 @@ def _is_backend_error(error: Exception) -> bool:
 _warned: set[str] = set()
 
 
-def _report(fn: types.FunctionType, error: Exception) -> None:
+def _report(fn: types.FunctionType, frame: FrameInput, options: Options, error: Exception) -> None:
+    """Tell once a function; the report holds what is needed to find the fault."""
     if fn.__qualname__ in _warned:
         return
     _warned.add(fn.__qualname__)
     warnings.warn(
         f"pydynamo: internal error while compiling {fn.__qualname__} (it runs uncompiled): "
-        f"{type(error).__name__}: {error}; PYDYNAMO_STRICT=1 raises it",
+        f"{type(error).__name__}: {error}; PYDYNAMO_STRICT=1 raises it{_written(frame, options, error)}",
         RuntimeWarning,
         stacklevel=4,
     )
+
+
+def _written(frame: FrameInput, options: Options, error: Exception) -> str:
+    """Where the report is, in words; an error while it is written must not reach the user either."""
+    from pydynamo.frontend import crash_report
+
+    try:
+        return f"; `pydynamo replay {crash_report.write(frame, options, error)}` runs it again"
+    except Exception as second:
+        return f"; no report could be written ({type(second).__name__}: {second})"
 
 
 def compiled_function(fn: types.FunctionType, options: Options) -> CompiledFunction:

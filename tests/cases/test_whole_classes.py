@@ -12,7 +12,7 @@ from harness import program, torch, whole
 ONE = torch.ones(3)
 
 
-@program
+@whole
 def test_a_class_made_inside():
     def f(x):
         class Box:
@@ -29,7 +29,7 @@ def test_a_class_made_inside():
     return f, [(ONE,), (ONE * 2,)]
 
 
-@program
+@whole
 def test_a_class_made_inside_that_closes_over_arguments():
     def f(x, n):
         class Adder:
@@ -43,7 +43,7 @@ def test_a_class_made_inside_that_closes_over_arguments():
     return f, [(ONE, 1), (ONE, 1)]
 
 
-@program
+@whole
 def test_a_class_made_inside_with_a_base_made_inside_and_super():
     def f(x):
         class Base:
@@ -65,7 +65,7 @@ def test_a_class_made_inside_with_a_base_made_inside_and_super():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_class_made_inside_with_an_outside_base():
     class Base:
         def run(self, y):
@@ -84,7 +84,7 @@ def test_a_class_made_inside_with_an_outside_base():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_type_with_three_arguments():
     def f(x):
         made = type("Made", (), {"k": 3, "run": lambda self, y: y * self.k})
@@ -93,7 +93,7 @@ def test_type_with_three_arguments():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_class_and_static_methods_of_a_class_made_inside():
     def f(x):
         class Tool:
@@ -116,7 +116,7 @@ def test_class_and_static_methods_of_a_class_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_decorator_on_a_class_made_inside():
     def mark(cls):
         cls.marked = 5
@@ -132,7 +132,7 @@ def test_a_decorator_on_a_class_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_dataclass_made_inside():
     def f(x):
         @dataclasses.dataclass
@@ -146,7 +146,7 @@ def test_a_dataclass_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_namedtuple_made_inside():
     def f(x):
         Point = collections.namedtuple("Point", "a b")
@@ -156,7 +156,7 @@ def test_a_namedtuple_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_an_exception_class_made_inside():
     def f(x):
         class Stop(Exception):
@@ -170,7 +170,7 @@ def test_an_exception_class_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_context_manager_class_made_inside():
     def f(x):
         log = []
@@ -190,7 +190,7 @@ def test_a_context_manager_class_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_operators_of_a_class_made_inside():
     def f(x):
         class V:
@@ -218,7 +218,7 @@ def test_operators_of_a_class_made_inside():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_loop_and_a_comprehension_in_a_class_body():
     def f(x):
         class Table:
@@ -291,7 +291,7 @@ def test_a_frozen_dataclass():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_frozen_dataclass_as_a_dictionary_key():
     @dataclasses.dataclass(frozen=True)
     class Key:
@@ -355,7 +355,7 @@ def test_a_dataclass_with_kw_only_and_initvar():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_the_repr_of_a_dataclass():
     @dataclasses.dataclass
     class P:
@@ -437,7 +437,7 @@ def test_flag():
     return f, [(ONE, Bits.A), (ONE, Bits.C)]
 
 
-@program
+@whole
 def test_str_enum_in_match_and_dict():
     class Kind(str, enum.Enum):
         LEFT = "left"
@@ -455,7 +455,7 @@ def test_str_enum_in_match_and_dict():
     return f, [(ONE, Kind.LEFT), (ONE, Kind.RIGHT)]
 
 
-@program
+@whole
 def test_a_descriptor_in_python():
     class Scaled:
         def __init__(self, k):
@@ -505,7 +505,7 @@ def test_getattr_and_setattr_hooks():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_getattribute_in_python():
     class Loud:
         def __init__(self):
@@ -523,7 +523,7 @@ def test_getattribute_in_python():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_forms_of_super():
     class A:
         def run(self, x):
@@ -564,7 +564,7 @@ def test_forms_of_super():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_diamond_inheritance():
     class Root:
         def run(self, x):
@@ -648,7 +648,7 @@ def test_total_ordering():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_slots():
     class S:
         __slots__ = ("a", "b")
@@ -666,7 +666,7 @@ def test_slots():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_properties_with_setter_and_deleter():
     class P:
         def __init__(self):
@@ -694,7 +694,7 @@ def test_properties_with_setter_and_deleter():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_dict_and_vars_of_an_object():
     class P:
         def __init__(self):
@@ -727,7 +727,7 @@ def test_subclasses_of_list_dict_and_tuple():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_class_getitem_and_generic():
     T = typing.TypeVar("T")
 
@@ -759,7 +759,7 @@ def test_new_in_python():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_metaclass_call_and_attributes():
     class Meta(type):
         @property
@@ -781,7 +781,7 @@ def test_metaclass_call_and_attributes():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_singledispatch():
     @functools.singledispatch
     def show(value, x):
@@ -801,7 +801,7 @@ def test_singledispatch():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_singledispatchmethod_and_partialmethod():
     class P:
         def power(self, x, n):
@@ -815,7 +815,7 @@ def test_singledispatchmethod_and_partialmethod():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_iteration_protocol_of_a_class():
     class Count:
         def __init__(self, n):
@@ -844,7 +844,7 @@ def test_iteration_protocol_of_a_class():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_hash_and_eq_in_python():
     class Key:
         def __init__(self, a):
@@ -864,7 +864,7 @@ def test_hash_and_eq_in_python():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_format_and_str_in_python():
     class P:
         def __init__(self, a):

@@ -234,7 +234,7 @@ def test_generator_throw_and_close():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_throw_into_a_delegating_generator():
     def f(x):
         log = []
@@ -257,7 +257,7 @@ def test_throw_into_a_delegating_generator():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_a_coroutine_driven_by_send():
     async def double(v):
         return v * 2
@@ -277,7 +277,7 @@ def test_a_coroutine_driven_by_send():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_an_awaitable_object_and_a_closed_coroutine():
     class Step:
         def __init__(self, v):
@@ -305,7 +305,7 @@ def test_an_awaitable_object_and_a_closed_coroutine():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_async_with_and_async_for():
     class Manager:
         async def __aenter__(self):

@@ -20,16 +20,16 @@ ONE = torch.ones(3)
 @program
 def test_copy_of_containers():
     def f(x):
-        data = {"a": [1, [2, x]], "b": (x, 3)}
+        data = {"a": [1, [2]], "b": ([4], 3)}
         shallow, deep = copy.copy(data), copy.deepcopy(data)
         deep["a"][1].append(5)
         shallow["a"].append(9)
-        return data, shallow, deep
+        return x * 2, data, shallow, deep
 
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_deepcopy_of_an_argument():
     def f(x, data):
         mine = copy.deepcopy(data)
@@ -39,7 +39,7 @@ def test_deepcopy_of_an_argument():
     return f, [(ONE, {"k": [1, 2], "t": (1, "a"), "s": {1}}), (ONE, {"k": [1, 2], "t": (1, "a"), "s": {1}})]
 
 
-@program
+@whole
 def test_deepcopy_keeps_aliases_and_cycles_of_lists():
     def f(x):
         inner = [1]
@@ -76,7 +76,7 @@ def test_copy_of_objects():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_lru_cache_on_a_pure_function():
     @functools.lru_cache(maxsize=None)
     def power(n):
@@ -127,7 +127,7 @@ def test_wraps_and_decorators_with_arguments():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_reduce_and_cmp_to_key():
     def f(x):
         items = sorted([3, 1, 2], key=functools.cmp_to_key(lambda a, b: b - a))
@@ -183,7 +183,7 @@ def test_itertools_finite():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_itertools_combinatoric_and_tee():
     def f(x):
         a, b = itertools.tee([1, 2, 3])
@@ -215,7 +215,7 @@ def test_itertools_over_tensors():
     return f, [([ONE, ONE * 2, ONE * 3],), ([ONE, ONE, ONE],)]
 
 
-@program
+@whole
 def test_counter():
     def f(x):
         c = collections.Counter("abca")
@@ -235,7 +235,7 @@ def test_counter():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_counter_operators():
     def f(x):
         a, b = collections.Counter(a=3, b=1), collections.Counter(a=1, b=2, c=4)
@@ -296,7 +296,7 @@ def test_chainmap():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_userdict_and_simple_namespace():
     def f(x):
         u = collections.UserDict(a=1)
@@ -372,7 +372,7 @@ def test_string_methods():
     return f, [(ONE, "hello wall"), (ONE, "hello wall")]
 
 
-@program
+@whole
 def test_f_strings():
     def f(x, n, name):
         width = 8
@@ -387,7 +387,7 @@ def test_f_strings():
     return f, [(ONE, 3, "né"), (ONE, 3, "né")]
 
 
-@program
+@whole
 def test_operator_module():
     def f(x):
         class_like = types.SimpleNamespace(a=types.SimpleNamespace(b=4))
@@ -402,7 +402,7 @@ def test_operator_module():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_contextlib():
     @contextlib.contextmanager
     def scaled(k):
@@ -485,7 +485,7 @@ def test_contextmanager_as_a_decorator():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_an_exit_stack_that_swallows():
     class Swallow:
         def __enter__(self):
@@ -504,7 +504,7 @@ def test_an_exit_stack_that_swallows():
     return f, [(ONE,), (ONE,)]
 
 
-@program
+@whole
 def test_heapq_and_bisect():
     def f(x):
         h = [5, 3, 8]
@@ -529,7 +529,7 @@ def test_math_and_numbers():
     return f, [(ONE, 5), (ONE, 5)]
 
 
-@program
+@whole
 def test_sequence_builtins():
     def f(x):
         a = [3, 1, 2]

@@ -648,7 +648,7 @@ def test_autograd_grad_inside():
     return f, [(torch.ones(3, requires_grad=True),), (torch.ones(3, requires_grad=True),)]
 
 
-@program
+@whole
 def test_module_made_inside():
     def f(x):
         return nn.ReLU()(x) + nn.Sequential(nn.Identity(), nn.Tanh())(x)

@@ -40,7 +40,7 @@ _CLASS_NOISE = {
     "__qualname__",
     "__firstlineno__", "__abstractmethods__", "_abc_impl", "__annotate__", "__annotate_func__",
     "__annotations_cache__",
-    "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__", "__classdictcell__",
+    "__slotnames__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__", "__classdictcell__",
 }  # fmt: skip
 _MODULE_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks")
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
-from pydynamo.frontend.inline import GeneratorVariable, exception_to_raise
+from pydynamo.frontend.inline import CoroutineVariable, GeneratorVariable, exception_to_raise
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
@@ -178,14 +178,76 @@ def _end_send(tx: Translator, inst: Any) -> None:
     tx.push(value)
 
 
-@op("CLEANUP_THROW", "ASYNC_GEN_WRAP")
+@op("CLEANUP_THROW")
 def _cleanup_throw(tx: Translator, inst: Any) -> None:
-    unsupported("generator", "throw() into a delegating generator")
+    # stack: iterator[, NULL (3.15)], what was sent last, exception
+    error = tx.stack[-1].realize()
+    if not issubclass(error.python_type(), StopIteration):
+        raise ObservedException(error, fresh=False)
+    del tx.stack[-4 if V315 else -3 :]
+    args = error.args if isinstance(error, ExceptionVariable) else []
+    tx.push(NONE)
+    if V315:
+        tx.push(NullVariable())
+    tx.push(args[0] if args else NONE)
 
 
-@op("GET_AWAITABLE", "GET_AITER", "GET_ANEXT", "BEFORE_ASYNC_WITH", "END_ASYNC_FOR")
-def _async(tx: Translator, inst: Any) -> None:
-    unsupported("async", inst.opname)
+# coroutines --------------------------------------------------------------------------------------------------------
+@op("ASYNC_GEN_WRAP")
+def _async_gen_wrap(tx: Translator, inst: Any) -> None:
+    unsupported("async", "an asynchronous generator")
+
+
+@op("GET_AWAITABLE")
+def _get_awaitable(tx: Translator, inst: Any) -> None:
+    tx.push(_awaitable(tx, tx.pop()))
+
+
+def _awaitable(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """What ``await value`` is sent to."""
+    if isinstance(value, CoroutineVariable):
+        if value.started and not value.closed:
+            unsupported("async", "a coroutine that is awaited already")
+        return value
+    if not ops.is_user_object(value):
+        unsupported("async", f"await of {value.describe()}")
+    iterator = _method(tx, value, "__await__").realize().call_function(tx, [], {}).realize()
+    if isinstance(iterator, CoroutineVariable) or not hasattr(iterator.python_type(), "__next__"):
+        tx.raise_error(TypeError, f"__await__() returned non-iterator of type '{iterator.python_type().__name__}'")
+    return iterator
+
+
+@op("BEFORE_ASYNC_WITH")
+def _before_async_with(tx: Translator, inst: Any) -> None:
+    manager = tx.pop()
+    enter, leave = _method(tx, manager, "__aenter__"), _method(tx, manager, "__aexit__")
+    tx.push(leave)
+    tx.push(enter.realize().call_function(tx, [], {}))
+
+
+@op("GET_AITER")
+def _get_aiter(tx: Translator, inst: Any) -> None:
+    value = tx.pop()
+    if not ops.is_user_object(value):
+        unsupported("async", f"async for over {value.describe()}")
+    tx.push(_method(tx, value, "__aiter__").realize().call_function(tx, [], {}))
+
+
+@op("GET_ANEXT")
+def _get_anext(tx: Translator, inst: Any) -> None:
+    iterator = tx.stack[-1].realize()
+    if not ops.is_user_object(iterator):
+        unsupported("async", f"async for over {iterator.describe()}")
+    tx.push(_awaitable(tx, _method(tx, iterator, "__anext__").realize().call_function(tx, [], {}).realize()))
+
+
+@op("END_ASYNC_FOR")
+def _end_async_for(tx: Translator, inst: Any) -> None:
+    # stack: asynchronous iterator, exception
+    error = tx.pop()
+    if not issubclass(error.python_type(), StopAsyncIteration):
+        raise ObservedException(error, fresh=False)
+    tx.stack.pop()
 
 
 # exceptions --------------------------------------------------------------------------------------------------------
@@ -262,8 +324,10 @@ def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTrac
 
     if ops.is_user_object(manager):
         method = special_method(tx, manager, name)
-        if method is None:
+        if method is None and name in ("__enter__", "__exit__"):
             _no_manager(tx, manager.python_type())
+        if method is None:
+            unsupported("async", f"{manager.describe()} has no {name}")
         return method
     if not hasattr(manager.python_type(), name):
         _no_manager(tx, manager.python_type())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,9 @@ from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import NullVariable
+from pydynamo.frontend.variables.builtin import BuiltinVariable
+from pydynamo.frontend.variables.constant import constant
+from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.functions import NestedFunctionVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -34,7 +38,55 @@ def _load_global(tx: Translator, inst: Any) -> None:
 
 @op("LOAD_NAME")
 def _load_name(tx: Translator, inst: Any) -> None:
-    unsupported("class-body", "a class or module body")
+    value = _namespace(tx).lookup(constant(inst.argval))
+    tx.push(value if value is not None else tx.load_global(inst.argval))
+
+
+def _namespace(tx: Translator) -> DictVariable:
+    if tx.namespace is None:
+        unsupported("class-body", "names of a module or class body")
+    return tx.namespace
+
+
+@op("STORE_NAME")
+def _store_name(tx: Translator, inst: Any) -> None:
+    _namespace(tx).put(constant(inst.argval), tx.stack.pop())
+
+
+@op("DELETE_NAME")
+def _delete_name(tx: Translator, inst: Any) -> None:
+    if _namespace(tx).entries.pop(inst.argval, None) is None:
+        tx.raise_error(NameError, f"name '{inst.argval}' is not defined")
+
+
+@op("LOAD_LOCALS")
+def _load_locals(tx: Translator, inst: Any) -> None:
+    tx.push(_namespace(tx))
+
+
+@op("LOAD_CLASSDEREF")
+def _load_classderef(tx: Translator, inst: Any) -> None:
+    value = _namespace(tx).lookup(constant(inst.argval))
+    tx.push(value if value is not None else tx.load_cell(inst.argval))
+
+
+@op("LOAD_FROM_DICT_OR_DEREF", "LOAD_FROM_DICT_OR_GLOBALS")
+def _load_from_dict(tx: Translator, inst: Any) -> None:
+    names = tx.pop()
+    if not isinstance(names, DictVariable):
+        unsupported("class-body", "a namespace that is no dictionary")
+    value = names.lookup(constant(inst.argval))
+    if value is None:
+        beyond = tx.load_cell if inst.opname == "LOAD_FROM_DICT_OR_DEREF" else tx.load_global
+        value = beyond(inst.argval)
+    tx.push(value)
+
+
+@op("SETUP_ANNOTATIONS")
+def _setup_annotations(tx: Translator, inst: Any) -> None:
+    namespace = _namespace(tx)
+    if namespace.lookup(constant("__annotations__")) is None:
+        namespace.put(constant("__annotations__"), DictVariable({}))
 
 
 @op("STORE_GLOBAL")
@@ -48,10 +100,8 @@ def _delete_global(tx: Translator, inst: Any) -> None:
     tx.ledger.store_global(tx.scope, inst.argval, DELETED)
 
 
-@op("LOAD_DEREF", "LOAD_FROM_DICT_OR_DEREF")
+@op("LOAD_DEREF")
 def _load_deref(tx: Translator, inst: Any) -> None:
-    if inst.opname == "LOAD_FROM_DICT_OR_DEREF":
-        unsupported("class-body", "a class body")
     tx.push(tx.load_cell(inst.argval))
 
 
@@ -156,8 +206,6 @@ def _set_function_attribute(tx: Translator, inst: Any) -> None:
 
 
 def _set_function_part(tx: Translator, fn: NestedFunctionVariable, flag: int) -> None:
-    from pydynamo.frontend.variables.dicts import DictVariable
-
     value = tx.pop()
     if flag == 8:
         assert isinstance(value, SequenceVariable)
@@ -174,9 +222,4 @@ def _set_function_part(tx: Translator, fn: NestedFunctionVariable, flag: int) ->
 
 @op("LOAD_BUILD_CLASS")
 def _load_build_class(tx: Translator, inst: Any) -> None:
-    unsupported("class-body", "a class made inside the function")
-
-
-@op("LOAD_LOCALS", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS", "STORE_NAME", "DELETE_NAME", "IMPORT_STAR")
-def _class_body(tx: Translator, inst: Any) -> None:
-    unsupported("class-body", inst.opname)
+    tx.push(BuiltinVariable(builtins.__build_class__, sources.const(builtins.__build_class__)))

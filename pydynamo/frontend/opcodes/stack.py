@@ -37,7 +37,6 @@ _COMMON_CONSTANTS: tuple[Any, ...] = (
     "PRECALL",
     "EXTENDED_ARG",
     "NOT_TAKEN",
-    "SETUP_ANNOTATIONS",
     "RESUME_CHECK",
 )
 def _nothing(tx: Translator, inst: Any) -> None:

@@ -39,6 +39,21 @@ def by_call(function: Any, sentinel: Any) -> Any:
         yield item
 
 
+def count_of(a: Any, b: Any) -> Any:
+    """``operator.countOf``"""
+    return sum([1 for item in a if [item] == [b]])
+
+
+def index_of(a: Any, b: Any) -> Any:
+    """``operator.indexOf``"""
+    index = 0
+    for item in a:
+        if [item] == [b]:
+            return index
+        index = index + 1
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
 def tee(iterable: Any, n: Any = 2) -> Any:
     """``itertools.tee``: each iterator has a queue of what it did not give yet."""
     if n < 0:

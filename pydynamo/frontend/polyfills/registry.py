@@ -7,6 +7,7 @@ import collections
 import functools
 import heapq
 import itertools
+import operator
 import types
 from typing import Any
 
@@ -26,6 +27,8 @@ _CLASSES: dict[type, Any] = {
 _FUNCTIONS: dict[Any, Any] = {
     itertools.chain.from_iterable: our_itertools.chain_from_iterable,
     itertools.tee: iteration.tee,
+    operator.countOf: iteration.count_of,
+    operator.indexOf: iteration.index_of,
     functools.cmp_to_key: our_functools.cmp_to_key,
     collections._count_elements: our_functools.count_elements,  # type: ignore[attr-defined]
     **{

@@ -8,7 +8,7 @@ from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import constant
+from pydynamo.frontend.variables.constant import ConstantVariable, constant
 from pydynamo.frontend.variables.dicts import DictVariable, Pair
 from pydynamo.frontend.variables.iterators import Identity
 
@@ -83,6 +83,28 @@ class AttributeDict(DictVariable):
         cg.load_attribute("__dict__")
 
 
+class _ConstantIdentity:
+    """A key that is the id() of a constant: equal constants may be one object or two."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, target: ConstantVariable) -> None:
+        self.target = target
+
+    def __hash__(self) -> int:
+        return hash((type(self.target.value), self.target.value))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _ConstantIdentity):
+            return False
+        mine, theirs = self.target, other.target
+        if mine is theirs or mine.identity() is theirs.identity():
+            return True
+        if type(mine.value) is type(theirs.value) and mine.value == theirs.value:
+            unsupported("inspection", "id() of equal constants")
+        return False
+
+
 class IdentityNumber(VariableTracker):
     """``id(target)``: serves as a key and in comparisons with others of its kind."""
 
@@ -92,10 +114,8 @@ class IdentityNumber(VariableTracker):
     @classmethod
     def of(cls, tx: Translator, target: VariableTracker) -> IdentityNumber:
         """The one number of this object."""
-        from pydynamo.frontend.variables.constant import ConstantVariable
-
         if isinstance(target, ConstantVariable) and target.identity() is target:
-            unsupported("inspection", f"id() of {target.describe()}")  # equal constants may be one object or two
+            return cls(target)
         numbers = tx.root.identity_numbers
         found = numbers.get(id(target.identity()))
         if found is None:
@@ -109,7 +129,7 @@ class IdentityNumber(VariableTracker):
         return True
 
     def hash_key(self) -> Any:
-        return Identity(self)
+        return _ConstantIdentity(self.target) if isinstance(self.target, ConstantVariable) else Identity(self)
 
     def children(self) -> list[VariableTracker]:
         return [self.target]

@@ -31,6 +31,7 @@ Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
 _FOLDABLE: frozenset[Any] = frozenset(
     {
         abs,
+        operator.abs,
         round,
         pow,
         divmod,
@@ -55,7 +56,7 @@ for _name, (_plain, _inplace) in ops.BINARY.items():
     _OPERATORS[_plain] = (_name, False)
     _OPERATORS[_inplace] = (_name, True)
 _COMPARISONS = {function: symbol for symbol, function in comparison.COMPARE.items()}
-_UNARY = {operator.neg: "neg", operator.pos: "pos", operator.invert: "invert"}
+_UNARY = {operator.neg: "neg", operator.pos: "pos", operator.invert: "invert", operator.inv: "invert"}
 
 
 class BuiltinVariable(NativeFunctionVariable):

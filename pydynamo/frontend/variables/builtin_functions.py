@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import abc
+import builtins
 import enum
 import functools
 import operator
@@ -169,6 +170,34 @@ def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
         unsupported("inspection", "vars() of the frame itself")
     return args[0].realize().getattr(tx, "__dict__")
+
+
+@handles(builtins.__build_class__)
+def _build_class(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.made_classes import build_class
+
+    return build_class(tx, args, kwargs)
+
+
+@handles(operator.concat)
+def _concat(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ops.binary(tx, "add", args[0], args[1])
+
+
+@handles(operator.iconcat)
+def _iconcat(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ops.binary(tx, "add", args[0], args[1], inplace=True)
+
+
+@handles(operator.delitem)
+def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().delitem(tx, args[1].realize())
+    return NONE
+
+
+@handles(operator.call)
+def _call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return args[0].realize().call_function(tx, args[1:], kwargs)
 
 
 @handles(next)

@@ -15,7 +15,7 @@ from pydynamo.frontend.variables.constant import constant, is_constant_value
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
 
-_DISPATCHER = functools.singledispatch(lambda: None).__code__
+_DISPATCHER: Any = functools.singledispatch(lambda _: None).__code__  # type: ignore[attr-defined]
 
 
 class CacheVariable(VariableTracker):
@@ -46,6 +46,8 @@ class CacheVariable(VariableTracker):
             found = fn.call_function(tx, list(args), dict(kwargs)).realize()
         if not found.is_constant() or not is_constant_value(found.as_constant()):
             unsupported("opaque-call", f"{self.describe()} keeps an object")
+        if not tx.ledger.is_empty():
+            unsupported("opaque-call", f"{self.describe()} may read what the function changed")
         # It is pure, so it may be run now: the cache may hold what the function no longer gives.
         named = {name: value.realize().as_constant() for name, value in kwargs.items()}
         return constant(self.value(*(value.realize().as_constant() for value in args), **named))

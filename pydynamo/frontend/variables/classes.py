@@ -100,7 +100,7 @@ class ClassVariable(VariableTracker):
             return get_function.call_function(tx, [tx.wrap_at(raw, source), NONE, self], {})
         if hasattr(type(raw), "__get__") and not isinstance(raw, type):
             unsupported("unsupported-attribute", f"descriptor {self.value.__qualname__}.{name}")
-        return LazyVariable(tx, raw, source)
+        return tx.wrap_at(raw, source) if self.value in tx.ledger.made_classes else LazyVariable(tx, raw, source)
 
     def _metaclass_attribute(self, tx: Translator, name: str) -> VariableTracker:
         base, raw = lookup(type(self.value), name)
@@ -115,6 +115,11 @@ class ClassVariable(VariableTracker):
         tx.raise_error(AttributeError, f"type object '{self.value.__name__}' has no attribute '{name}'")
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if self.value in tx.ledger.made_classes:
+            from pydynamo.frontend.variables.made_classes import set_attribute
+
+            set_attribute(tx, self.value, name, value)
+            return
         if (
             not self.value.__flags__ & (1 << 9)
             or name.startswith("__")
@@ -190,7 +195,10 @@ class ClassVariable(VariableTracker):
         if handler is not None:
             return handler
         if issubclass(cls, enum.Enum):
-            return fold(tx, cls, args, kwargs)
+            made = fold(tx, cls, args, kwargs)
+            if isinstance(made, ClassVariable):
+                tx.ledger.made_classes.add(made.value)
+            return made
         if issubclass(cls, BaseException):
             from pydynamo.frontend.variables.exceptions import make_user_exception
 

@@ -34,7 +34,7 @@ LITERAL_TYPES: frozenset[type] = frozenset(
 TORCH_TYPES: frozenset[type] = frozenset(
     {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.qscheme, torch.finfo, torch.iinfo}
 )
-CONSTANT_TYPES = LITERAL_TYPES | TORCH_TYPES | {types.CodeType}
+CONSTANT_TYPES = LITERAL_TYPES | TORCH_TYPES | {types.CodeType, types.UnionType}
 _SINGLETONS = (
     type(None),
     bool,

@@ -17,7 +17,7 @@ from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import Source, const
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
 from pydynamo.frontend.variables.iterators import CombinedIterator, SequenceIterator
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 from pydynamo.frontend.variables.text import text_of
@@ -35,8 +35,11 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
     if maker is not None:
         return maker(tx, args, kwargs)
     from pydynamo.frontend.polyfills.registry import polyfill_for_class
+    from pydynamo.frontend.variables.made_classes import WRAPPERS, make_wrapper
     from pydynamo.frontend.variables.operator_objects import GETTERS, make_getter
 
+    if cls in WRAPPERS:
+        return make_wrapper(tx, cls, args, kwargs)
     if cls in GETTERS:
         return make_getter(tx, cls, args, kwargs)
 
@@ -141,9 +144,20 @@ def _scalar(cls: type) -> Handler:
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.classes import ClassVariable
+    from pydynamo.frontend.variables.dicts import DictVariable
+    from pydynamo.frontend.variables.made_classes import make_class
 
+    if len(args) == 3 and not kwargs:
+        namespace = args[2].realize()
+        if not isinstance(namespace, DictVariable):
+            unsupported("class-body", "type() with a namespace that is no dictionary")
+        if namespace.lookup(constant("__module__")) is None:
+            namespace = DictVariable(dict(namespace.entries))
+            namespace.put(constant("__module__"), from_python(tx.scope.get("__name__")))
+        bases = list(protocols.iterate(tx, args[1]))
+        return make_class(tx, args[0].realize().as_constant(), bases, namespace)
     if len(args) != 1 or kwargs:
-        unsupported("class-body", "type() with several arguments")
+        unsupported("class-body", "type() with these arguments")
     return ClassVariable(args[0].realize().python_type(), None)
 
 

@@ -186,6 +186,8 @@ def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
 def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
     """``s.name(*args)``"""
     from pydynamo.frontend import protocols
+    from pydynamo.frontend.variables.classes import ClassVariable
+    from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(s.cls, name):
         tx.raise_error(AttributeError, f"'{s.cls.__name__}' object has no attribute '{name}'")
@@ -223,6 +225,9 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
         return first
     if name == "copy" and not args:
         return SetVariable(dict(s.members), s.cls)
+    if name == "__reduce_ex__":
+        items = SequenceVariable(s.ordered(), list)
+        return SequenceVariable([ClassVariable(s.cls, None), SequenceVariable([items], tuple), NONE], tuple)
     if name in ("isdisjoint", "issubset", "issuperset") and len(args) == 1:
         other = as_set(tx, args[0]).members
         mine = s.members

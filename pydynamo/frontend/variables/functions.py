@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import functools
 import types
 from typing import TYPE_CHECKING, Any
@@ -97,6 +99,14 @@ class FunctionVariable(VariableTracker):
         return f"function {self.code.co_qualname}"
 
 
+#: functions that make classes, or parts of them, by name in ``made_classes``
+_MAKERS: dict[Any, str] = {
+    dataclasses._process_class: "process_dataclass",  # type: ignore[attr-defined]
+    dataclasses.field: "make_field",
+    collections.namedtuple: "make_namedtuple",
+}
+
+
 class UserFunctionVariable(FunctionVariable):
     """A function that exists; guarded by its code, defaults and closure as they are used."""
 
@@ -118,6 +128,12 @@ class UserFunctionVariable(FunctionVariable):
         handler = special_function(self.fn)
         if handler is not None:
             return handler(tx, args, kwargs)
+        maker = _MAKERS.get(self.fn)
+        if maker is not None:
+            from pydynamo.frontend.variables import made_classes
+
+            result: VariableTracker = getattr(made_classes, maker)(tx, args, kwargs)
+            return result
         if is_dispatcher(self.fn):
             assert self.source is not None
             return call_dispatcher(tx, self.fn, self.source, args, kwargs)

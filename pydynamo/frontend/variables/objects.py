@@ -105,7 +105,7 @@ def class_attribute_of(
 
 def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
     """The descriptor protocol for a raw class attribute read through an instance."""
-    from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
+    from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin, MethodOfSuper
     from pydynamo.frontend.variables.classes import ClassVariable
 
     if isinstance(raw, types.FunctionType):
@@ -128,6 +128,8 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
             unsupported("unsupported-attribute", f"{cls.__qualname__}.{name}")
         if isinstance(raw, types.BuiltinFunctionType):
             return BuiltinVariable(raw, source)
+        if isinstance(owner, ObjectVariable) and lookup(cls, name)[0] is object:
+            return MethodOfSuper(object, name, owner)
         return MethodOfBuiltin(owner, name)
     if isinstance(raw, types.GetSetDescriptorType | types.MemberDescriptorType):
         if name == "__dict__" or name == "__weakref__":
@@ -143,7 +145,7 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
             return get_function.call_function(tx, [descriptor, owner, ClassVariable(cls, sources.const(cls))], {})
         if not isinstance(raw, type):
             unsupported("unsupported-attribute", f"descriptor {cls.__qualname__}.{name}")
-    return LazyVariable(tx, raw, source)
+    return tx.wrap_at(raw, source) if cls in tx.ledger.made_classes else LazyVariable(tx, raw, source)
 
 
 def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
@@ -309,7 +311,7 @@ class ObjectVariable(VariableTracker):
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         base, raw = lookup(self.cls, "__setattr__")
-        if base is not object:
+        if base is not object and self.cls is not types.SimpleNamespace:
             if not isinstance(raw, types.FunctionType):
                 unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
             function = tx.function_at(raw, lookup_source(tx, self.cls, "__setattr__"))
