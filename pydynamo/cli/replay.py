@@ -22,9 +22,10 @@ def command(report: str, whole: bool) -> None:
         import torch  # noqa: F401
     except ImportError:
         raise corpus.BadTarget("this needs torch: install pydynamo[torch]") from None
+    from pydynamo.backends import lookup
     from pydynamo.frontend.crash_replay import replay
 
-    outcome = replay(report)
+    outcome = replay(report, lookup)
     console = terminal.console()
     found = outcome.found
     shown = "none" if found is None else f"{type(found).__qualname__}: {found}"

@@ -26,7 +26,8 @@ from pydynamo.frontend.variables.exceptions import InputExceptionVariable
 from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
 from pydynamo.frontend.variables.made_classes import is_made
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
-from pydynamo.frontend.variables.objects import ObjectVariable, OpaqueVariable, WeakReferenceVariable, is_plain_class
+from pydynamo.frontend.variables.objects import ObjectVariable, is_plain_class
+from pydynamo.frontend.variables.opaque import OpaqueVariable, WeakReferenceVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable, is_namedtuple
 from pydynamo.frontend.variables.tensor import TensorVariable
 from pydynamo.frontend.variables.torch_ops import OpVariable, TorchFunctionVariable, is_torch_function

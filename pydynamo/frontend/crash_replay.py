@@ -14,6 +14,7 @@ import json
 import marshal
 import platform
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from pydynamo import config
 from pydynamo.errors import PydynamoError
 from pydynamo.frontend import crash_report, events
 from pydynamo.frontend.convert import compile_frame
+from pydynamo.frontend.output_graph import Backend
 from pydynamo.frontend.root import FrameInput, Options
 
 
@@ -45,7 +47,7 @@ class Outcome:
         ]
 
 
-def replay(path: str | Path) -> Outcome:
+def replay(path: str | Path, find_backend: Callable[[str], Backend]) -> Outcome:
     """Compile what the report at ``path`` describes. PydynamoError if it cannot be read or rebuilt here."""
     try:
         report = json.loads(Path(path).read_text())
@@ -67,17 +69,15 @@ def replay(path: str | Path) -> Outcome:
             breaks.append(str(facts["reason"]))
 
     with events.listening(note):
-        found = _compile(frame, report)
+        found = _compile(frame, report, find_backend)
     return Outcome(report["error"], found, breaks[0] if breaks else None)
 
 
-def _compile(frame: FrameInput, report: dict[str, Any]) -> BaseException | None:
-    from pydynamo.backends import lookup
-
+def _compile(frame: FrameInput, report: dict[str, Any], find_backend: Callable[[str], Backend]) -> BaseException | None:
     try:
-        backend = lookup(report["options"]["backend"], None, None)
+        backend = find_backend(report["options"]["backend"])
     except (PydynamoError, ValueError):
-        backend = lookup("eager", None, None)
+        backend = find_backend("eager")
     options = Options(backend, report["options"]["fullgraph"], report["options"]["dynamic"])
     settings = {name: value for name, value in report["config"].items() if hasattr(config, name)}
     settings.pop("report_dir", None)

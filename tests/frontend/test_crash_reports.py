@@ -142,9 +142,10 @@ def test_strict_raises_the_error_itself(fault: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": 99}'])
 def test_what_is_no_report_is_one_clear_error(tmp_path: Path, text: str) -> None:
+    from pydynamo.backends import lookup
     from pydynamo.frontend.crash_replay import replay
 
     path = tmp_path / "report.json"
     path.write_text(text)
     with pytest.raises(PydynamoError, match=r"report"):
-        replay(path)
+        replay(path, lookup)

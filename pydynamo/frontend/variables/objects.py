@@ -5,9 +5,7 @@ from __future__ import annotations
 import copyreg
 import enum
 import functools
-import itertools
 import types
-import weakref
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
@@ -27,24 +25,6 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
 
 _MISSING = object()
-#: one of each builtin container and view that has an iterator of its own
-_ITERABLES: tuple[Any, ...] = (
-    *([], (), {}, set(), "", "\u00e9", b"", range(0), range(1 << 70)),
-    *({}.values(), {}.items()),
-)
-#: iterators in C: ``iter()`` of one is itself
-_ITERATORS = frozenset(
-    {
-        types.GeneratorType,
-        zip,
-        map,
-        filter,
-        enumerate,
-        reversed,
-        *(type(iter(made)) for made in _ITERABLES),
-        *(getattr(itertools, name) for name in dir(itertools) if hasattr(getattr(itertools, name), "__next__")),
-    }
-)
 _SLOT_TYPES = (types.MemberDescriptorType,)
 _C_CALLABLES = (
     types.WrapperDescriptorType,
@@ -435,61 +415,6 @@ class ObjectVariable(VariableTracker):
     def describe(self) -> str:
         where = f"{self.source.name} " if self.source is not None else ""
         return f"{where}(an instance of {self.cls.__qualname__})"
-
-
-class WeakReferenceVariable(VariableTracker):
-    """A weak reference that exists; calling it gives its object, where the trace has met that already."""
-
-    def __init__(self, value: weakref.ref[Any], source: Source) -> None:
-        self.value = value
-        self.source = source
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def identity(self) -> object:
-        return self.value
-
-    def truth(self, tx: Translator) -> bool:
-        return True
-
-    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        target = self.value()
-        known = tx.root.by_id.get(id(target)) if target is not None else None
-        if args or kwargs or known is None or known.source is None:
-            unsupported("opaque-object", f"call of {self.describe()}")
-        tx.output.guards.add("REFERS", self.source, known.source)
-        return known
-
-
-class OpaqueVariable(VariableTracker):
-    """An object that may be passed on, and compared by identity, but not looked into."""
-
-    def __init__(self, value: Any, source: Source) -> None:
-        self.value = value
-        self.source = source
-
-    def python_type(self) -> type:
-        return type(self.value)
-
-    def identity(self) -> object:
-        return self.value
-
-    def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        reason = "random" if type(self.value).__module__ in ("random", "_random") else "opaque-object"
-        unsupported(reason, f"call of {self.describe()}")
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        reason = "random" if type(self.value).__module__ in ("random", "_random") else "opaque-object"
-        unsupported(reason, f"attribute {name!r} of {self.describe()}")
-
-    def truth(self, tx: Translator) -> bool:
-        unsupported("opaque-object", f"truth of {self.describe()}")
-
-    def get_iter(self, tx: Translator) -> VariableTracker:
-        if type(self.value) in _ITERATORS:
-            return self
-        return super().get_iter(tx)
 
 
 def _is_data_descriptor(raw: Any) -> bool:
