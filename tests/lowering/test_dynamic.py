@@ -122,7 +122,7 @@ def test_one_compilation_serves_many_sizes(name, front):
             assert_same("argument", p, q)
         graphs = graphs if n else len(pipeline.RECENT)
     if (name, front) not in FIXED_BY:
-        assert len(pipeline.RECENT) == graphs, [g.wrapper for g in pipeline.RECENT]
+        assert len(pipeline.RECENT) == graphs > 0, [g.wrapper for g in pipeline.RECENT]
 
 
 TRAINED = {
@@ -172,3 +172,35 @@ def test_gradients_for_many_sizes_from_one_compilation(name, front):
             assert_same(f"at {a, b}", p, q, 1e-9)
         graphs = graphs if n else len(pipeline.RECENT)
     assert len(pipeline.RECENT) == graphs == 2
+
+
+def test_a_row_block_grows_with_the_row():
+    f = by_torch(lambda x: (x.softmax(1), x.sum(1)))
+    for n in (5, 70, 600, 33):
+        x = R(3, n)
+        for p, q in zip((x.softmax(1), x.sum(1)), f(x)):
+            assert_same(f"at {n}", p, q, 1e-5)
+    assert len(pipeline.RECENT) == 1
+
+
+def test_rows_beyond_the_registers_get_a_looped_kernel_of_their_own():
+    options = {"interpret": True, "persistent_limit": 64}
+    f = compiled(lambda x: x.softmax(1), dynamic=True, options=options)
+    for n in (30, 200, 50, 170):
+        assert_same(f"at {n}", R(3, n).softmax(1), f(R(3, n)), 1e-5)
+    assert [g.kernels[0].mode for g in pipeline.RECENT] == ["persistent", "loop"]
+
+
+def test_an_empty_result_at_run_time_is_empty():
+    f = by_torch(lambda x: x[4:] * 2)
+    for n in (9, 4, 6):
+        assert_same(f"at {n}", R(n, 3)[4:] * 2, f(R(n, 3)))
+
+
+def test_dropout_with_symbolic_sizes_has_one_mask_in_both_directions():
+    f = by_torch(lambda x: F.dropout(x, 0.5, True))
+    for n in (40, 64):
+        x = torch.ones(n, 8, requires_grad=True)
+        y = f(x)
+        y.sum().backward()
+        assert torch.equal(x.grad, y.detach()) and 0 < (y == 0).sum() < y.numel()

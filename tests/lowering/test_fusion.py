@@ -78,6 +78,23 @@ def test_transposition_is_tiled_in_two_dimensions():
     assert k.mode == "tile"
 
 
+def test_few_long_rows_are_split_over_programs():
+    x = torch.randn(3, 20000)
+    x[1, :6000] = float("-inf")
+    x[2] = float("-inf")
+    f = compiled(lambda x: x.softmax(1))
+    torch.testing.assert_close(f(x), x.softmax(1), equal_nan=True)
+    assert [k.mode for k in kernels()] == ["persistent", "persistent", "flat"]
+
+
+@pytest.mark.parametrize("n", [20000, 20011])
+def test_statistics_of_few_long_rows_are_split_over_programs(n):
+    x = torch.randn(3, n) + 100
+    f = compiled(lambda x: F.layer_norm(x, (n,)))
+    torch.testing.assert_close(f(x), F.layer_norm(x, (n,)), rtol=1e-4, atol=1e-4)
+    assert len(kernels()) > 2
+
+
 def test_weights_reach_the_library_as_views_not_as_copies():
     compiled(lambda x, w: x @ w.t())(torch.randn(4, 8), torch.randn(6, 8))
     assert kernels() == [] and "aten.mm" in externs()[0]

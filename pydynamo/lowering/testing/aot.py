@@ -106,17 +106,30 @@ def _tool(name: str) -> Path:
     return Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / name
 
 
-def kernels_of(fn: Callable[..., Any], *args: torch.Tensor, options: Options | None = None) -> list[KernelSource]:
-    """Kernel sources of a functional `fn`, without running it: only shapes and dtypes of `args` matter."""
+def kernels_of(
+    fn: Callable[..., Any], *args: torch.Tensor, options: Options | None = None, dynamic: bool = False
+) -> list[KernelSource]:
+    """Kernel sources of a functional `fn`, without running it: only shapes and dtypes of `args` matter.
+
+    With `dynamic`, sizes are symbols and those of `args` their hints.
+    """
     from pydynamo.lowering import pipeline
     from pydynamo.lowering import torch_private as private
     from pydynamo.lowering.capture import clean, decompositions
     from pydynamo.lowering.randoms import replace_dropout
+    from pydynamo.lowering.spec import Convert, free_symbols
+    from pydynamo.lowering.symbols import Scope
 
     opts = options or Options()
-    gm = private.make_fx(fn, decomposition_table=decompositions(), tracing_mode="fake")(*args)
+    gm = private.make_fx(fn, decomposition_table=decompositions(), tracing_mode="symbolic" if dynamic else "fake")(
+        *args
+    )
     replace_dropout(gm)
-    low, _, steps = pipeline.lower_and_schedule(clean(gm), pipeline.device_of(gm), opts)
+    hints: dict[str, int | None] = {}
+    for node in gm.graph.nodes:
+        hints |= free_symbols(node.meta.get("val"))
+    convert = Convert(Scope({n: h for n, h in hints.items() if h is not None}) if dynamic else None)
+    low, _, steps = pipeline.lower_and_schedule(clean(gm), pipeline.device_of(gm), opts, convert)
     return pipeline.sources(pipeline.generate_kernels(low, steps, opts))
 
 
