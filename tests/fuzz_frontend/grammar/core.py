@@ -7,6 +7,7 @@ only the names listed; `$a` is a name that is fresh for this use of the template
     t tensor          i int        f float       b bool       s str        o anything
     li list of int    lt list of tensor          ls list of str            ti tuple of int
     di dict str→int   dt dict str→tensor         si set of int
+    bad  a tensor whose operator may fail for its data
     x  a tensor argument or local by name        ai, af, as, ab, ali, adi  a name or a literal without quotes
     ci, cf, cs, key   literals
 """
@@ -144,6 +145,7 @@ class Generator:
         rng = self.rng
         table = {
             "t": lambda: rng.choice(["torch.ones(1)", "torch.arange(1.0)", "torch.tensor(2.0)"]),
+            "bad": lambda: f"torch.tensor([1]) // {_LITERALS['ci'](rng)}",
             "i": lambda: _LITERALS["ci"](rng),
             "f": lambda: _LITERALS["cf"](rng),
             "b": lambda: rng.choice(["True", "False"]),
