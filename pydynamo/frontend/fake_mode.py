@@ -1,36 +1,155 @@
-"""The mode under which a translation runs operators on fake tensors."""
+"""The mode under which a translation runs operators on fake tensors.
+
+Knows torch's fake tensors (2.11 to 2.15), nothing of translations.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorConverter, FakeTensorMode
+from torch._subclasses.meta_utils import MetaConverter
+from torch.nested._internal.nested_tensor import _tensor_symint_registry
+
+from pydynamo.frontend import fake_operators
+from pydynamo.frontend.without_dynamo import copied, dynamo_is_loaded
+
+_initialize = copied(FakeTensorMode.__init__)
 
 
 class TranslationMode(FakeTensorMode):
-    """Never stands in for a missing CUDA device.
-
-    Torch's own mode asks at each entry whether there is a device and, if a CUDA build finds none, puts an object that
-    belongs to the current thread into a table that is every thread's: after that thread's end the next entry elsewhere
-    calls into freed memory. A translation only sees tensors that exist, so that it needs no stand-in.
+    """Fake tensors of one translation; ``make_mode`` makes it.
 
     It keeps account of what the operators of a call leave behind even if a later one fails (see ``Traces``).
     """
 
+    shape_env: Any
+    static_shapes: bool
+
     def __init__(self) -> None:
-        super().__init__()
+        _initialize(self)
         #: of the operators that ran since it was cleared
         self.traces = Traces()
 
-    def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.traces.note(func, args, kwargs or {})
-        return super().dispatch(func, types, args, kwargs)
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # what torch would wrap the method below in imports torch._dynamo; torch's hook is off while we translate
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return self.dispatch(func, types, args, kwargs or {})
 
     @property
     def avoid_device_init(self) -> bool:
+        """Never stand in for a missing CUDA device.
+
+        Torch's own mode asks at each entry whether there is a device and, if a CUDA build finds none, puts an object that
+        belongs to the current thread into a table that is every thread's: after that thread's end the next entry elsewhere
+        calls into freed memory. A translation only sees tensors that exist, so that it needs no stand-in.
+        """
         return False
+
+    def fake_of(self, value: torch.Tensor) -> torch.Tensor:
+        """A fake of ``value`` with its sizes as they are; tensors that share memory have fakes that do."""
+        with torch.no_grad():
+            made = self._fake_of_plain(value)
+        if made is not None:
+            return made
+        env, static = self.shape_env, self.static_shapes
+        self.shape_env, self.static_shapes = None, True
+        try:
+            return self.from_tensor(value, static_shapes=True)
+        finally:
+            self.shape_env, self.static_shapes = env, static
+
+    def _fake_of_plain(self, value: torch.Tensor) -> torch.Tensor | None:
+        """The fake of a tensor that is no view and no result; None for the others, which torch's way is for."""
+        if (
+            type(value) not in (torch.Tensor, torch.nn.Parameter)
+            or value.layout is not torch.strided
+            or value._is_view()
+            or not value.is_leaf
+            or value.is_inference()
+            or value.is_quantized
+            or value.is_nested
+            or value.is_conj()
+            or value.is_neg()
+            or value.device.type == "meta"
+            or torch._C._functorch.is_functorch_wrapped_tensor(value)
+            or torch._is_functional_tensor(value)
+            or value in _tensor_symint_registry
+        ):
+            return None
+        gradient = None
+        if value.grad is not None:
+            gradient = self._fake_of_plain(value.grad)
+            if gradient is None:
+                return None
+        storage = value.untyped_storage()
+        converter = self.fake_tensor_converter.meta_converter
+        number = converter.describer.get_tensor_id(value)
+        known = converter.tensor_memo.get(number)
+        if known is not None:
+            return known
+        storage_number = converter.describer.get_storage_id(storage)
+        if storage_number in converter.storage_memo or value.storage_offset() or not storage.size():
+            return None
+        size, stride = value.shape, value.stride()
+        meta = torch.empty_strided(size, stride, dtype=value.dtype, device="meta")
+        fake = FakeTensor(self, meta, value.device)
+        if value.requires_grad:
+            fake.requires_grad = True
+        if isinstance(value, torch.nn.Parameter):
+            fake._is_param = True
+        if getattr(value, "_is_buffer", False):
+            fake._is_buffer = True
+            fake.persistent = value.persistent
+        fake.grad = gradient
+        converter.storage_memo[storage_number] = meta.untyped_storage()
+        converter.tensor_memo[number] = fake
+        return fake
+
+    def dispatch(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        self.traces.note(func, args, kwargs)
+        parent = super().dispatch
+        if self.propagate_real_tensors:
+            return parent(func, types, args, kwargs)
+        return fake_operators.run(self, func, args, kwargs, lambda: parent(func, types, args, kwargs))
+
+
+@functools.cache
+def _light() -> type[TranslationMode]:
+    """The mode for a process in which nobody has imported ``torch._dynamo``."""
+
+    class LightMetaConverter(MetaConverter[Any]):
+        meta_tensor = copied(MetaConverter.meta_tensor)
+
+    class LightConverter(FakeTensorConverter):
+        from_real_tensor = copied(FakeTensorConverter.from_real_tensor)
+
+    class LightMode(TranslationMode):
+        _dispatch_impl = copied(FakeTensorMode._dispatch_impl)
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.cache_enabled = False  # its entries are checked by means of symbolic shapes
+            self.fake_tensor_converter.__class__ = LightConverter
+            self.fake_tensor_converter.meta_converter.__class__ = LightMetaConverter
+
+    return LightMode
+
+
+def make_mode() -> TranslationMode:
+    """A mode for one translation."""
+    return TranslationMode() if dynamo_is_loaded() else _light()()
 
 
 class Traces:

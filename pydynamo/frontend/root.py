@@ -10,7 +10,7 @@ from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.breaks import compile_break
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
-from pydynamo.frontend.fake_mode import TranslationMode
+from pydynamo.frontend.fake_mode import make_mode
 from pydynamo.frontend.finish import compile_return
 from pydynamo.frontend.output_graph import Backend, OutputGraph
 from pydynamo.frontend.reasons import REASONS
@@ -81,7 +81,7 @@ class RootTranslator(Translator):
         self.frame = frame
         self.options = options
         self.speculation = speculation
-        self.graph = OutputGraph(TranslationMode(), SymbolicShapes(history, options.dynamic, speculation.static))
+        self.graph = OutputGraph(make_mode(), SymbolicShapes(history, options.dynamic, speculation.static))
         self.effects = Ledger()
         self.by_id: dict[int, VariableTracker] = {}
         self.keep_alive: list[Any] = []

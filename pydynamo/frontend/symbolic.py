@@ -126,7 +126,7 @@ class SymbolicShapes:
         dims = self.dynamic_sizes(value, source)
         if not dims:
             output.guards.add("TENSOR_MATCH", source, TensorGuard(value, tuple(value.shape), _strides(value)))
-            return fakify(output, value, source)
+            return output.fake_mode.fake_of(value)
         from torch.fx.experimental.symbolic_shapes import DimDynamic
 
         env = self.environment(output.fake_mode)
@@ -179,14 +179,3 @@ class SymbolicShapes:
 
 def _strides(value: torch.Tensor) -> tuple[int, ...] | None:
     return tuple(value.stride()) if value.layout is torch.strided else None
-
-
-def fakify(output: OutputGraph, value: torch.Tensor, source: Source) -> torch.Tensor:
-    """A fake of ``value`` with its sizes as they are."""
-    mode = output.fake_mode
-    env, static = mode.shape_env, mode.static_shapes
-    mode.shape_env, mode.static_shapes = None, True
-    try:
-        return mode.from_tensor(value, static_shapes=True)
-    finally:
-        mode.shape_env, mode.static_shapes = env, static
