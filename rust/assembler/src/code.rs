@@ -111,8 +111,18 @@ pub enum Trust {
 
 impl Trust {
     /// What the name of a local, cell or free variable vouches for.
+    #[inline]
     #[must_use]
     pub fn of_name(name: &str, version: Version) -> Self {
+        // Nearly all names end here.
+        if matches!(name.as_bytes().first(), Some(b'.' | b'_' | b'f')) {
+            Self::of_compilers_name(name, version)
+        } else {
+            Self::None
+        }
+    }
+
+    fn of_compilers_name(name: &str, version: Version) -> Self {
         match name {
             // From 3.15 on, generator expressions call `iter` themselves.
             ".0" if version < Version::V315 => Self::Iterator,

@@ -64,9 +64,14 @@ impl ErrorKind {
     }
 }
 
-/// What is wrong, and where.
+/// What is wrong, and where: [`Details`] behind one pointer, so that a result without a value fits a register. The verifier
+/// asks for thousands of them where all is well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
+pub struct Error(Box<Details>);
+
+/// What an [`Error`] says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Details {
     /// The kind.
     pub kind: ErrorKind,
     /// Index of the instruction at fault in the program, if there is one.
@@ -79,15 +84,31 @@ pub struct Error {
 
 impl Error {
     /// An error at an instruction.
+    #[cold]
     #[must_use]
     pub fn at(kind: ErrorKind, index: u32, reason: impl Into<String>) -> Self {
-        Self { kind, index: Some(index), reason: reason.into(), stack: None }
+        Self(Box::new(Details { kind, index: Some(index), reason: reason.into(), stack: None }))
     }
 
     /// An error that belongs to no single instruction.
+    #[cold]
     #[must_use]
     pub fn whole(kind: ErrorKind, reason: impl Into<String>) -> Self {
-        Self { kind, index: None, reason: reason.into(), stack: None }
+        Self(Box::new(Details { kind, index: None, reason: reason.into(), stack: None }))
+    }
+}
+
+impl std::ops::Deref for Error {
+    type Target = Details;
+
+    fn deref(&self) -> &Details {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Error {
+    fn deref_mut(&mut self) -> &mut Details {
+        &mut self.0
     }
 }
 

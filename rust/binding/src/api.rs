@@ -7,7 +7,7 @@ use crate::list;
 use crate::lower::{self, Failure, Pools};
 use crate::pipeline;
 use crate::pools::{ConstPool, NamePool};
-use crate::spec::Spec;
+use crate::spec::{Spec, Variables};
 use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Program, RawCode};
 use pydynamo_assembler::op::Op;
@@ -65,8 +65,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
     let view = CodeView::new(code)?;
     with_program(|program| {
         take_apart(&view, program)?;
-        let spec = Spec::of_code(&view)?;
-        let locals = spec.locals(true);
+        let spec = Spec::of_code(&view);
+        let locals = spec.locals();
         pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, verify, None)
             // only a failure is worth the instruction objects that name its operands
             .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
@@ -84,9 +84,9 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
     let view = CodeView::new(code)?;
     with_program(|program| {
         take_apart(&view, program)?;
-        let spec = Spec::of_code(&view)?;
+        let spec = Spec::of_code(&view);
         let stacksize = view.int(state().layout.stacksize);
-        pipeline::verify(&spec, &spec.locals(true), program, stacksize)
+        pipeline::verify(&spec, &spec.locals(), program, stacksize)
             // only a failure is worth the instruction objects that name its operands
             .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
@@ -116,10 +116,14 @@ fn cleaned_instructions<'py>(code: &Bound<'py, PyAny>, safe: bool) -> PyResult<B
 #[pyo3(signature = (code, /))]
 fn code_options<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let view = CodeView::new(code)?;
-    options_of(&view, &Spec::of_code(&view)?)
+    options_of(&view, &Spec::of_code(&view), &Variables::of_code(&view)?)
 }
 
-fn options_of<'py>(view: &CodeView<'py>, spec: &Spec<'py>) -> PyResult<Bound<'py, PyDict>> {
+fn options_of<'py>(
+    view: &CodeView<'py>,
+    spec: &Spec<'py>,
+    variables: &Variables<'py>,
+) -> PyResult<Bound<'py, PyDict>> {
     let py = view.object.py();
     let layout = &state().layout;
     // SAFETY: fields of a live code object.
@@ -129,23 +133,25 @@ fn options_of<'py>(view: &CodeView<'py>, spec: &Spec<'py>) -> PyResult<Bound<'py
         int(spec.argcount)?,
         int(spec.posonlyargcount)?,
         int(spec.kwonlyargcount)?,
-        int(spec.varnames.len() as i32)?,
+        int(variables.varnames.len() as i32)?,
         int(view.int(layout.stacksize))?,
         int(spec.flags)?,
         view.code.clone(),
         spec.consts.clone().into_any(),
         spec.names.clone().into_any(),
-        spec.varnames.clone().into_any(),
+        variables.varnames.clone().into_any(),
         spec.filename.clone(),
         spec.name.clone(),
         spec.qualname.clone(),
         int(spec.firstlineno)?,
         field(layout.linetable),
         field(layout.exceptiontable),
-        spec.freevars.clone().into_any(),
-        spec.cellvars.clone().into_any(),
+        variables.freevars.clone().into_any(),
+        variables.cellvars.clone().into_any(),
     ];
-    let dict = PyDict::new(py);
+    // A copy of a dict that has the keys already: nothing grows.
+    // SAFETY: the template lives for ever.
+    let dict = unsafe { Borrowed::from_ptr(py, state().options) }.cast::<PyDict>()?.copy()?;
     for (key, value) in state().keys.iter().zip(values) {
         // SAFETY: keys live for ever.
         dict.set_item(unsafe { Borrowed::from_ptr(py, *key) }, value)?;
@@ -170,18 +176,17 @@ fn transform_code_object<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let _ = safe;
     let view = CodeView::new(code)?;
-    let before = Spec::of_code(&view)?;
-    let options = options_of(&view, &before)?;
+    let before = Spec::of_code(&view);
+    let variables = Variables::of_code(&view)?;
+    let options = options_of(&view, &before, &variables)?;
     let instructions = instructions_of(&view)?;
     transformations.call1((&instructions, &options))?;
     let mut spec = Spec::of_options(&options)?;
-    spec.set_original(&view);
-    let unchanged = spec.varnames.is(&before.varnames)
-        && spec.cellvars.is(&before.cellvars)
-        && spec.freevars.is(&before.freevars)
+    let unchanged = spec.variables.as_ref().is_some_and(|now| now.are(&variables))
         && (spec.argcount, spec.kwonlyargcount, spec.flags)
             == (before.argcount, before.kwonlyargcount, before.flags);
-    put_together(&instructions, &spec, unchanged, verify, None).map(|made| made.code)
+    spec.set_original(&view, unchanged);
+    put_together(&instructions, &spec, verify, None).map(|made| made.code)
 }
 
 /// A code object and the pools it was made with.
@@ -194,7 +199,6 @@ struct Made<'py> {
 fn put_together<'py>(
     instructions: &Bound<'py, PyList>,
     spec: &Spec<'py>,
-    unchanged: bool,
     verify: bool,
     mut placed: Option<&mut Vec<u32>>,
 ) -> PyResult<Made<'py>> {
@@ -202,7 +206,7 @@ fn put_together<'py>(
     let mut pools = Pools {
         consts: ConstPool::new(spec.consts.clone()),
         names: NamePool::new(spec.names.clone()),
-        locals: spec.locals(unchanged),
+        locals: spec.locals(),
     };
     let made = with_program(|program| -> Result<Made<'py>, Failure> {
         let origin = lower::lower(instructions, &mut pools, program)?;
@@ -259,7 +263,7 @@ fn clean_and_assemble_instructions<'py>(
     let py = list.py();
     let spec = Spec::of_options(options)?;
     let mut units = Vec::new();
-    let made = put_together(list, &spec, false, verify, Some(&mut units))?;
+    let made = put_together(list, &spec, verify, Some(&mut units))?;
     let view = CodeView::new(&made.code)?;
     let layout = &state().layout;
     // SAFETY: fields of a live code object.
@@ -272,7 +276,8 @@ fn clean_and_assemble_instructions<'py>(
             None => item.setattr("offset", offset)?,
         }
     }
-    options.set_item("co_nlocals", spec.varnames.len())?;
+    let names = spec.variables.as_ref().map_or(0, |variables| variables.varnames.len());
+    options.set_item("co_nlocals", names)?;
     options.set_item("co_stacksize", view.int(layout.stacksize))?;
     options.set_item("co_consts", &made.consts)?;
     options.set_item("co_names", &made.names)?;

@@ -38,6 +38,36 @@ unsafe extern "C" {
     ) -> Obj;
 }
 
+/// `struct _PyCodeConstructor` of 3.11 and 3.12, which export what takes it: what variables there are is passed on as it is.
+#[cfg(not(Py_3_13))]
+#[repr(C)]
+pub struct CodeConstructor {
+    pub filename: Obj,
+    pub name: Obj,
+    pub qualname: Obj,
+    pub flags: c_int,
+    pub code: Obj,
+    pub firstlineno: c_int,
+    pub linetable: Obj,
+    pub consts: Obj,
+    pub names: Obj,
+    pub localsplusnames: Obj,
+    pub localspluskinds: Obj,
+    pub argcount: c_int,
+    pub posonlyargcount: c_int,
+    pub kwonlyargcount: c_int,
+    pub stacksize: c_int,
+    pub exceptiontable: Obj,
+}
+
+#[cfg(not(Py_3_13))]
+unsafe extern "C" {
+    /// -1 with an exception set if the parts make no code object.
+    pub fn _PyCode_Validate(parts: *const CodeConstructor) -> c_int;
+    /// New reference.
+    pub fn _PyCode_New(parts: *const CodeConstructor) -> Obj;
+}
+
 /// A static that only the holder of the GIL touches.
 ///
 /// The module declares that it needs the GIL, and pydynamo refuses free-threaded builds, so one thread at a time runs

@@ -197,7 +197,7 @@ fn records<'py>(
             Operand::Const => Some((consts, 0)),
             Operand::Name => Some((names, 0)),
             Operand::NameBits => Some((names, state.name_shifts[inst.opcode as usize])),
-            Operand::Local => Some((locals.names.as_slice(), 0)),
+            Operand::Local => Some((&locals.names[..], 0)),
             Operand::Jump => {
                 let Some(target) = inst.target() else {
                     return fail(

@@ -23,14 +23,14 @@ fn transform<'py>(
     with_program(|program| {
         take_apart(&view, program)?;
         pipeline::anchor_regions(program);
-        let spec = Spec::of_code(&view)?;
+        let spec = Spec::of_code(&view);
         let added = edit(program, &spec)?;
         let consts = if added.is_empty() {
             spec.consts.clone()
         } else {
             PyTuple::new(py, spec.consts.iter().chain(added).collect::<Vec<_>>())?
         };
-        pipeline::assemble(py, &spec, &consts, &spec.names, &spec.locals(true), program, verify, None)
+        pipeline::assemble(py, &spec, &consts, &spec.names, &spec.locals(), program, verify, None)
             .map_err(|failure| failure.into_exception(py, None))
     })
 }
@@ -132,7 +132,7 @@ fn swept<'py>(
             sweep::remove_unreachable(version, program);
         }
         if dead_stores {
-            sweep::remove_dead_stores(version, program, spec.locals(true).names.len());
+            sweep::remove_dead_stores(version, program, spec.locals().names.len());
         }
         if pointless_jumps {
             sweep::remove_pointless_jumps(version, program);

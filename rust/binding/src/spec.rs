@@ -4,7 +4,7 @@ use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::pools::positions;
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, ConstKind, LocalKind, Program, Trust};
+use pydynamo_assembler::code::{Assembled, CONDITIONAL_ANNOTATIONS, ConstKind, LocalKind, Program, Trust};
 use pydynamo_assembler::inst::NO_INDEX;
 use pydynamo_assembler::verify::first_loop;
 use pydynamo_assembler::version::Version;
@@ -12,6 +12,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyTuple};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 const CO_VARARGS: i32 = 0x04;
@@ -26,8 +27,8 @@ const FAST_FREE: u8 = 0x80;
 pub struct Locals<'py> {
     /// `co_localsplusnames`, if it is that of an existing code object.
     pub tuple: Option<Obj>,
-    /// The names, borrowed from tuples that the spec owns.
-    pub names: Vec<Obj>,
+    /// The names, borrowed from tuples that the spec owns or refers to.
+    pub names: Cow<'py, [Obj]>,
     /// Their kinds.
     pub kinds: Vec<LocalKind>,
     by_name: Option<Bound<'py, PyDict>>,
@@ -38,7 +39,7 @@ pub struct Locals<'py> {
 impl<'py> Locals<'py> {
     /// Locals in which every name is found, for analyses that do not care which it is.
     pub fn of_any_name() -> Self {
-        Self { tuple: None, names: Vec::new(), kinds: Vec::new(), by_name: None, lenient: true }
+        Self { tuple: None, names: Cow::Borrowed(&[]), kinds: Vec::new(), by_name: None, lenient: true }
     }
 
     /// Where `name` is.
@@ -86,14 +87,73 @@ pub struct Spec<'py> {
     pub firstlineno: i32,
     pub consts: Bound<'py, PyTuple>,
     pub names: Bound<'py, PyTuple>,
-    pub varnames: Bound<'py, PyTuple>,
-    pub freevars: Bound<'py, PyTuple>,
-    pub cellvars: Bound<'py, PyTuple>,
+    /// None: exactly those of the original.
+    pub variables: Option<Variables<'py>>,
     pub filename: Bound<'py, PyAny>,
     pub name: Bound<'py, PyAny>,
     pub qualname: Bound<'py, PyAny>,
-    /// `co_localspluskinds` of the original and its names, which say what `varnames` cannot: hidden locals.
-    pub original: Option<(Obj, Obj)>,
+    /// The code object that this one is made from. It outlives the spec.
+    original: Option<Original>,
+}
+
+/// What is borrowed from an original: its kinds say what the names of variables cannot, which locals are hidden.
+#[derive(Clone, Copy)]
+struct Original {
+    code: Obj,
+    localsplusnames: Obj,
+    localspluskinds: Obj,
+}
+
+impl Original {
+    fn new(view: &CodeView<'_>) -> Self {
+        let layout = &state().layout;
+        Self {
+            code: view.object.as_ptr(),
+            localsplusnames: view.field(layout.localsplusnames),
+            localspluskinds: view.field(layout.localspluskinds),
+        }
+    }
+}
+
+/// Names of variables as `types.CodeType` takes them.
+pub struct Variables<'py> {
+    pub varnames: Bound<'py, PyTuple>,
+    pub freevars: Bound<'py, PyTuple>,
+    pub cellvars: Bound<'py, PyTuple>,
+}
+
+impl<'py> Variables<'py> {
+    /// Those of a code object.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn of_code(view: &CodeView<'py>) -> PyResult<Self> {
+        // SAFETY: the view's object is a live code object.
+        unsafe { Self::of_object(view.object.py(), view.object.as_ptr()) }
+    }
+
+    /// # Safety
+    /// `code` is a live code object.
+    unsafe fn of_object(py: Python<'py>, code: Obj) -> PyResult<Self> {
+        // SAFETY: as the contract says; the getters give new references to tuples.
+        unsafe {
+            let tuple = |object: Obj| {
+                Bound::from_owned_ptr_or_err(py, object).map(|o| o.cast_into_unchecked::<PyTuple>())
+            };
+            Ok(Self {
+                varnames: tuple(capi::PyCode_GetVarnames(code))?,
+                freevars: tuple(capi::PyCode_GetFreevars(code))?,
+                cellvars: tuple(capi::PyCode_GetCellvars(code))?,
+            })
+        }
+    }
+
+    /// Whether these are the same tuples.
+    pub fn are(&self, other: &Self) -> bool {
+        self.varnames.is(&other.varnames)
+            && self.freevars.is(&other.freevars)
+            && self.cellvars.is(&other.cellvars)
+    }
 }
 
 /// Keys of `code_options`, in the order of `types.CodeType`'s parameters.
@@ -118,23 +178,42 @@ pub const KEYS: [&str; 18] = [
     "co_cellvars",
 ];
 
+/// A place in [`KEYS`].
+#[derive(Clone, Copy)]
+struct Key(usize);
+
+impl Key {
+    /// The place of a key that is there.
+    const fn of(name: &str) -> Self {
+        let mut place = 0;
+        while !same_bytes(KEYS[place].as_bytes(), name.as_bytes()) {
+            place += 1;
+        }
+        Self(place)
+    }
+
+    const fn name(self) -> &'static str {
+        KEYS[self.0]
+    }
+}
+
+const fn same_bytes(a: &[u8], b: &[u8]) -> bool {
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    i == a.len() && i == b.len()
+}
+
 impl<'py> Spec<'py> {
     /// The spec of a code object. Does not outlive it.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub fn of_code(view: &CodeView<'py>) -> PyResult<Self> {
+    pub fn of_code(view: &CodeView<'py>) -> Self {
         let py = view.object.py();
         let layout = &state().layout;
-        let code = view.object.as_ptr();
-        // SAFETY: fields are live objects of the types that CPython sees to when a code object is made; the getters give
-        // new references to tuples.
+        // SAFETY: fields are live objects of the types that CPython sees to when a code object is made.
         unsafe {
             let field = |offset| Bound::from_borrowed_ptr(py, view.field(offset));
-            let tuple = |object: Obj| {
-                Bound::from_owned_ptr_or_err(py, object).map(|o| o.cast_into_unchecked::<PyTuple>())
-            };
-            Ok(Self {
+            Self {
                 argcount: view.int(layout.argcount),
                 posonlyargcount: view.int(layout.posonlyargcount),
                 kwonlyargcount: view.int(layout.kwonlyargcount),
@@ -142,14 +221,12 @@ impl<'py> Spec<'py> {
                 firstlineno: view.int(layout.firstlineno),
                 consts: field(layout.consts).cast_into_unchecked(),
                 names: field(layout.names).cast_into_unchecked(),
-                varnames: tuple(capi::PyCode_GetVarnames(code))?,
-                freevars: tuple(capi::PyCode_GetFreevars(code))?,
-                cellvars: tuple(capi::PyCode_GetCellvars(code))?,
+                variables: None,
                 filename: field(layout.filename),
                 name: field(layout.name),
                 qualname: field(layout.qualname),
-                original: Some((view.field(layout.localsplusnames), view.field(layout.localspluskinds))),
-            })
+                original: Some(Original::new(view)),
+            }
         }
     }
 
@@ -158,35 +235,32 @@ impl<'py> Spec<'py> {
     /// # Errors
     /// `KeyError`, `TypeError` or `ValueError` for a missing, ill-typed or impossible value.
     pub fn of_options(options: &Bound<'py, PyDict>) -> PyResult<Self> {
-        let get = |key: &str| -> PyResult<Bound<'py, PyAny>> {
-            let interned = KEYS.iter().position(|known| *known == key).map(|i| state().keys[i]);
-            let found = match interned {
-                // SAFETY: keys live for ever.
-                Some(interned) => options.get_item(unsafe { Borrowed::from_ptr(options.py(), interned) })?,
-                None => options.get_item(key)?,
-            };
-            found.ok_or_else(|| {
+        let get = |key: Key| -> PyResult<Bound<'py, PyAny>> {
+            // SAFETY: keys live for ever.
+            let interned = unsafe { Borrowed::from_ptr(options.py(), state().keys[key.0]) };
+            options.get_item(interned)?.ok_or_else(|| {
+                let key = key.name();
                 PyKeyError::new_err(format!(
                     "code_options lacks {key:?}: start from a code object's, see get_code_keys()"
                 ))
             })
         };
-        let int = |key: &str| -> PyResult<i32> {
+        let int = |key: Key| -> PyResult<i32> {
             let value = get(key)?;
             if !value.is_instance_of::<PyInt>() {
                 return Err(wrong_type(key, "an int", &value));
             }
-            value
-                .extract()
-                .map_err(|_| PyValueError::new_err(format!("code_options[{key:?}] must fit in 32 bits")))
+            value.extract().map_err(|_| {
+                PyValueError::new_err(format!("code_options[{:?}] must fit in 32 bits", key.name()))
+            })
         };
-        let tuple = |key: &str| -> PyResult<Bound<'py, PyTuple>> {
+        let tuple = |key: Key| -> PyResult<Bound<'py, PyTuple>> {
             let value = get(key)?;
             value
                 .cast_into_exact::<PyTuple>()
                 .map_err(|error| wrong_type(key, "a tuple", &error.into_inner()))
         };
-        let names = |key: &str| -> PyResult<Bound<'py, PyTuple>> {
+        let names = |key: Key| -> PyResult<Bound<'py, PyTuple>> {
             let value = tuple(key)?;
             // SAFETY: `value` owns the items while they are looked at.
             let all_str = unsafe {
@@ -194,24 +268,26 @@ impl<'py> Spec<'py> {
             };
             if all_str { Ok(value) } else { Err(wrong_type(key, "a tuple of str", &value)) }
         };
-        let text = |key: &str| -> PyResult<Bound<'py, PyAny>> {
+        let text = |key: Key| -> PyResult<Bound<'py, PyAny>> {
             let value = get(key)?;
             if value.is_instance_of::<PyString>() { Ok(value) } else { Err(wrong_type(key, "a str", &value)) }
         };
         let spec = Self {
-            argcount: int("co_argcount")?,
-            posonlyargcount: int("co_posonlyargcount")?,
-            kwonlyargcount: int("co_kwonlyargcount")?,
-            flags: int("co_flags")?,
-            firstlineno: int("co_firstlineno")?,
-            consts: tuple("co_consts")?,
-            names: names("co_names")?,
-            varnames: names("co_varnames")?,
-            freevars: names("co_freevars")?,
-            cellvars: names("co_cellvars")?,
-            filename: text("co_filename")?,
-            name: text("co_name")?,
-            qualname: text("co_qualname")?,
+            argcount: int(const { Key::of("co_argcount") })?,
+            posonlyargcount: int(const { Key::of("co_posonlyargcount") })?,
+            kwonlyargcount: int(const { Key::of("co_kwonlyargcount") })?,
+            flags: int(const { Key::of("co_flags") })?,
+            firstlineno: int(const { Key::of("co_firstlineno") })?,
+            consts: tuple(const { Key::of("co_consts") })?,
+            names: names(const { Key::of("co_names") })?,
+            variables: Some(Variables {
+                varnames: names(const { Key::of("co_varnames") })?,
+                freevars: names(const { Key::of("co_freevars") })?,
+                cellvars: names(const { Key::of("co_cellvars") })?,
+            }),
+            filename: text(const { Key::of("co_filename") })?,
+            name: text(const { Key::of("co_name") })?,
+            qualname: text(const { Key::of("co_qualname") })?,
             original: None,
         };
         spec.check_arguments()?;
@@ -228,10 +304,10 @@ impl<'py> Spec<'py> {
         if self.flags < 0 {
             return Err(PyValueError::new_err("co_flags must not be negative"));
         }
-        if self.argument_slots() > self.varnames.len() {
+        let names = self.variables.as_ref().map_or(0, |variables| variables.varnames.len());
+        if self.argument_slots() > names {
             return Err(PyValueError::new_err(format!(
-                "co_varnames has {} names, the arguments alone need {}",
-                self.varnames.len(),
+                "co_varnames has {names} names, the arguments alone need {}",
                 self.argument_slots()
             )));
         }
@@ -245,40 +321,47 @@ impl<'py> Spec<'py> {
     }
 
     /// Says that the spec describes `view`'s code object with edits.
-    pub fn set_original(&mut self, view: &CodeView<'py>) {
-        let layout = &state().layout;
-        self.original = Some((view.field(layout.localsplusnames), view.field(layout.localspluskinds)));
+    /// `unchanged`: no variable was added or renamed.
+    pub fn set_original(&mut self, view: &CodeView<'py>, unchanged: bool) {
+        self.original = Some(Original::new(view));
+        if unchanged {
+            self.variables = None;
+        }
     }
 
-    /// Names and kinds of localsplus, as CPython will lay them out. `unchanged`: no variable was added or renamed since the
-    /// original.
-    pub fn locals(&self, unchanged: bool) -> Locals<'py> {
+    /// Names and kinds of localsplus, as CPython will lay them out.
+    pub fn locals(&self) -> Locals<'py> {
         let arguments = self.argument_slots();
-        if let (true, Some((names, kinds))) = (unchanged, self.original) {
-            // SAFETY: both belong to the original code object, which outlives the spec.
-            let (items, bytes) = unsafe { (capi::tuple_items(names), capi::bytes_content(kinds)) };
-            let kind = |(i, bits): (usize, &u8)| match bits & (FAST_CELL | FAST_FREE) {
-                0 => LocalKind::Local { arg: i < arguments },
-                FAST_CELL => LocalKind::Cell { arg: i < arguments },
-                _ => LocalKind::Free,
-            };
-            let kinds = bytes.iter().enumerate().map(kind).collect();
-            return Locals {
-                tuple: Some(names),
-                names: items.to_vec(),
-                kinds,
-                by_name: None,
-                lenient: false,
-            };
-        }
-        // SAFETY: `self` owns the tuples.
+        let variables = match (&self.variables, self.original) {
+            (Some(variables), _) => variables,
+            (None, None) => return Locals::of_any_name(),
+            (None, Some(original)) => {
+                let Original { localsplusnames: names, localspluskinds: kinds, .. } = original;
+                // SAFETY: both belong to the original code object, which outlives the spec.
+                let (items, bytes) = unsafe { (capi::tuple_items(names), capi::bytes_content(kinds)) };
+                let kind = |(i, bits): (usize, &u8)| match bits & (FAST_CELL | FAST_FREE) {
+                    0 => LocalKind::Local { arg: i < arguments },
+                    FAST_CELL => LocalKind::Cell { arg: i < arguments },
+                    _ => LocalKind::Free,
+                };
+                let kinds = bytes.iter().enumerate().map(kind).collect();
+                return Locals {
+                    tuple: Some(names),
+                    names: Cow::Borrowed(items),
+                    kinds,
+                    by_name: None,
+                    lenient: false,
+                };
+            }
+        };
+        // SAFETY: the spec owns the tuples.
         let items = |tuple: &Bound<'py, PyTuple>| unsafe { capi::tuple_items(tuple.as_ptr()).to_vec() };
-        let mut names = items(&self.varnames);
+        let mut names = items(&variables.varnames);
         let mut kinds: Vec<_> = (0..names.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
-        if !self.cellvars.is_empty() {
+        if !variables.cellvars.is_empty() {
             // As CPython does it: a cell that is also a local shares its slot.
             let places: HashMap<&str, usize> = (0..names.len()).map(|i| (text_of(names[i]), i)).collect();
-            for cell in items(&self.cellvars) {
+            for cell in items(&variables.cellvars) {
                 if let Some(i) = places.get(text_of(cell)) {
                     kinds[*i] = LocalKind::Cell { arg: *i < arguments };
                 } else {
@@ -287,10 +370,10 @@ impl<'py> Spec<'py> {
                 }
             }
         }
-        let free = items(&self.freevars);
+        let free = items(&variables.freevars);
         kinds.extend(free.iter().map(|_| LocalKind::Free));
         names.extend(free);
-        Locals { tuple: None, names, kinds, by_name: None, lenient: false }
+        Locals { tuple: None, names: Cow::Owned(names), kinds, by_name: None, lenient: false }
     }
 
     /// Makes the code object.
@@ -307,6 +390,45 @@ impl<'py> Spec<'py> {
         let code = PyBytes::new(py, &assembled.code);
         let linetable = PyBytes::new(py, &assembled.linetable);
         let exceptiontable = PyBytes::new(py, &assembled.exceptiontable);
+        #[cfg(not(Py_3_13))]
+        if let (None, Some(original)) = (&self.variables, self.original) {
+            let parts = capi::CodeConstructor {
+                filename: self.filename.as_ptr(),
+                name: self.name.as_ptr(),
+                qualname: self.qualname.as_ptr(),
+                flags: self.flags,
+                code: code.as_ptr(),
+                firstlineno: self.firstlineno,
+                linetable: linetable.as_ptr(),
+                consts: consts.as_ptr(),
+                names: names.as_ptr(),
+                localsplusnames: original.localsplusnames,
+                localspluskinds: original.localspluskinds,
+                argcount: self.argcount,
+                posonlyargcount: self.posonlyargcount,
+                kwonlyargcount: self.kwonlyargcount,
+                stacksize: assembled.stacksize as i32,
+                exceptiontable: exceptiontable.as_ptr(),
+            };
+            // SAFETY: all parts are live objects of the types that a code object has, and they agree with each other as
+            // they did in the original.
+            return unsafe {
+                if capi::_PyCode_Validate(&raw const parts) < 0 {
+                    return Err(PyErr::fetch(py));
+                }
+                Bound::from_owned_ptr_or_err(py, capi::_PyCode_New(&raw const parts))
+            };
+        }
+        let own;
+        let variables = match (&self.variables, self.original) {
+            (Some(variables), _) => variables,
+            (None, Some(original)) => {
+                // SAFETY: the original outlives the spec.
+                own = unsafe { Variables::of_object(py, original.code)? };
+                &own
+            }
+            (None, None) => return Err(PyValueError::new_err("a code object without variables")),
+        };
         // SAFETY: all arguments are live objects of the types that the constructor asks for.
         let object = unsafe {
             Bound::from_owned_ptr_or_err(
@@ -315,15 +437,15 @@ impl<'py> Spec<'py> {
                     self.argcount,
                     self.posonlyargcount,
                     self.kwonlyargcount,
-                    self.varnames.len() as i32,
+                    variables.varnames.len() as i32,
                     assembled.stacksize as i32,
                     self.flags,
                     code.as_ptr(),
                     consts.as_ptr(),
                     names.as_ptr(),
-                    self.varnames.as_ptr(),
-                    self.freevars.as_ptr(),
-                    self.cellvars.as_ptr(),
+                    variables.varnames.as_ptr(),
+                    variables.freevars.as_ptr(),
+                    variables.cellvars.as_ptr(),
                     self.filename.as_ptr(),
                     self.name.as_ptr(),
                     self.qualname.as_ptr(),
@@ -340,7 +462,10 @@ impl<'py> Spec<'py> {
     /// Locals of comprehensions that were inlined into a class or a module are hidden from `locals()`. CPython's
     /// constructor cannot be told, so the marks are copied from the original.
     fn restore_hidden(&self, code: &Bound<'py, PyAny>) {
-        let Some((old_names, old_kinds)) = self.original else { return };
+        let Some(Original { localsplusnames: old_names, localspluskinds: old_kinds, .. }) = self.original
+        else {
+            return;
+        };
         let layout = &state().layout;
         // SAFETY: the fields are tuples of names and bytes of kinds, of code objects that are alive.
         unsafe {
@@ -393,7 +518,8 @@ fn same_text(a: Obj, b: Obj) -> bool {
     a == b || unsafe { ffi::PyUnicode_Compare(a, b) == 0 }
 }
 
-fn wrong_type(key: &str, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+fn wrong_type(key: Key, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    let key = key.name();
     let found = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("code_options[{key:?}] must be {wanted}, not {found}"))
 }
@@ -412,9 +538,12 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
     if state().version < Version::V314 {
         return NO_INDEX;
     }
+    const LENGTH: ffi::Py_ssize_t = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
     // SAFETY: the tuple is alive and so are its items, which are exact `str`.
-    let found =
-        unsafe { capi::tuple_items(names.as_ptr()).iter().position(|name| trust_of(*name) == Trust::Set) };
+    let found = unsafe {
+        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == LENGTH && trust_of(*name) == Trust::Set;
+        capi::tuple_items(names.as_ptr()).iter().position(is_it)
+    };
     found.map_or(NO_INDEX, |index| index as u32)
 }
 

@@ -7,6 +7,7 @@ use pydynamo_assembler::version::Version;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -56,6 +57,8 @@ pub struct State {
     pub not_provided: Obj,
     /// [`KEYS`], interned and owned for ever.
     pub keys: [Obj; KEYS.len()],
+    /// A dict from each key to None, owned for ever.
+    pub options: Obj,
     /// Interned attribute names that `Instruction.__setattr__` handles itself.
     pub str_opname: Obj,
     pub str_target: Obj,
@@ -132,6 +135,12 @@ pub fn init(py: Python<'_>, not_provided: Obj) -> PyResult<()> {
     let has_arg = std::array::from_fn(|code| tables.info[code].has(OpFlags::HAS_ARG));
     let name_shifts = std::array::from_fn(|code| tables.info[code].name_shift);
     let instruction_type = crate::instruction::make_type(py)?;
+    let keys = KEYS.map(|key| interned(py, key));
+    let options = PyDict::new(py);
+    for key in keys {
+        // SAFETY: interned above.
+        options.set_item(unsafe { Borrowed::from_ptr(py, key) }, py.None())?;
+    }
     let state = State {
         version,
         tables,
@@ -142,7 +151,8 @@ pub fn init(py: Python<'_>, not_provided: Obj) -> PyResult<()> {
         name_shifts,
         instruction_type,
         not_provided,
-        keys: KEYS.map(|key| interned(py, key)),
+        keys,
+        options: options.unbind().into_ptr(),
         str_opname: interned(py, "opname"),
         str_target: interned(py, "target"),
         str_exn_tab_entry: interned(py, "exn_tab_entry"),

@@ -41,7 +41,7 @@ pub fn needed(version: Version, program: &Program) -> bool {
         region = inst.region;
         edge && index.checked_sub(1).is_some_and(|before| {
             guard::needed(version, tables, program, program.insts[before].region, index)
-        }) || suspension::unmarked(version, tables, program, index).is_some()
+        }) || (region != NO_INDEX && suspension::unmarked(version, tables, program, index).is_some())
     })
 }
 

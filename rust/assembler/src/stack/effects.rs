@@ -113,6 +113,17 @@ impl Effect {
         self
     }
 
+    /// Whether the counts depend on the operand.
+    pub(crate) const fn varies(&self) -> bool {
+        self.need_per | self.pop_per | self.push_per != 0 || !matches!(self.extra, Extra::No)
+    }
+
+    /// The counts where they do not vary.
+    #[inline]
+    pub(crate) const fn fixed(&self) -> Counts {
+        Counts { need: self.need as usize, pop: self.pop as usize, push: self.push as usize }
+    }
+
     /// The counts for an operand.
     #[inline]
     pub(crate) fn counts(&self, arg: u32) -> Counts {
@@ -422,21 +433,11 @@ const fn of(version: usize) -> Effects {
     quieted(table, 11 + version as u8)
 }
 
-static V311: Effects = of(0);
-static V312: Effects = of(1);
-static V313: Effects = of(2);
-static V314: Effects = of(3);
-static V315: Effects = of(4);
+static ALL: [Effects; 5] = [of(0), of(1), of(2), of(3), of(4)];
 
 /// The effects of a version.
 pub(crate) const fn get(version: Version) -> &'static Effects {
-    match version {
-        Version::V311 => &V311,
-        Version::V312 => &V312,
-        Version::V313 => &V313,
-        Version::V314 => &V314,
-        Version::V315 => &V315,
-    }
+    &ALL[version as usize]
 }
 
 #[cfg(test)]

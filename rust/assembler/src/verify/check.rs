@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
 use crate::shape::prefixes;
-use crate::tables::{OpFlags, OpInfo, Tables};
+use crate::tables::{self, OpFlags, OpInfo, Tables};
 use crate::version::Version;
 
 pub(super) const CO_OPTIMIZED: u32 = 0x1;
@@ -49,6 +49,7 @@ static RULED: [bool; Op::COUNT] = {
         Op::CALL_FUNCTION_EX,
         Op::YIELD_VALUE,
         Op::RESUME,
+        Op::JUMP_BACKWARD_NO_INTERRUPT,
         Op::FOR_ITER,
         Op::SEND,
     ];
@@ -59,6 +60,63 @@ static RULED: [bool; Op::COUNT] = {
         i += 1;
     }
     table
+};
+
+/// There is a target.
+const JUMPS: u8 = 1;
+/// Control may go there.
+const HAS_EDGE: u8 = 1 << 1;
+/// [`Check::rules`] has an arm for it.
+const HAS_RULE: u8 = 1 << 2;
+
+/// What must be looked at.
+#[derive(Clone, Copy)]
+struct Wants {
+    bits: u8,
+    /// What the operand is an index of: nothing, constants, names, locals, or something that takes a closer look.
+    pool: u8,
+    /// Flag bits below the index.
+    shift: u8,
+}
+
+/// By version and opcode.
+static WANTS: [[Wants; 256]; 5] = {
+    let mut out = [[Wants { bits: 0, pool: 0, shift: 0 }; 256]; 5];
+    let mut version = 0;
+    while version < 5 {
+        let mut opcode = 0;
+        while opcode < 256 {
+            let info = &tables::get(Version::ALL[version]).info[opcode];
+            let wants = &mut out[version][opcode];
+            let has_local = info.flags.any(OpFlags::HAS_LOCAL.union(OpFlags::HAS_FREE));
+            let kinds =
+                info.has(OpFlags::HAS_CONST) as u8 + info.has(OpFlags::HAS_NAME) as u8 + has_local as u8;
+            wants.pool = if info.has(OpFlags::ILLEGAL) || info.has(OpFlags::FUSED_PAIR) || kinds > 1 {
+                4
+            } else if info.has(OpFlags::HAS_CONST) {
+                1
+            } else if info.has(OpFlags::HAS_NAME) {
+                wants.shift = info.name_shift;
+                2
+            } else if has_local {
+                3
+            } else {
+                0
+            };
+            if info.is_jump() {
+                wants.bits |= JUMPS;
+                if !info.has(OpFlags::NO_EDGE) {
+                    wants.bits |= HAS_EDGE;
+                }
+            }
+            if RULED[info.op as usize] {
+                wants.bits |= HAS_RULE;
+            }
+            opcode += 1;
+        }
+        version += 1;
+    }
+    out
 };
 
 /// What the pass learned.
@@ -73,6 +131,8 @@ pub(super) struct Facts {
     pub(super) first_is_borrowed: bool,
     /// `.0` is an asynchronous iterator.
     pub(super) is_async_first: bool,
+    /// Some edge that looks for no signals may go backward: see [`super::interrupt`].
+    pub(super) may_be_deaf: bool,
     /// A RESUME was seen.
     after_prologue: bool,
 }
@@ -98,25 +158,41 @@ impl Check<'_> {
             return Err(Error::whole(ErrorKind::BadLocal, "locals and their names differ in number"));
         }
         let mut facts = Facts::default();
+        let wants = &WANTS[self.version as usize];
+        // By pool; whatever reaches its limit is looked at closely.
+        let limits =
+            [u32::MAX, self.meta.consts.len() as u32, self.meta.names, self.meta.locals.len() as u32, 0];
         for (index, inst) in insts.iter().enumerate() {
             let index = index as u32;
             let info = &self.tables.info[inst.opcode as usize];
-            self.operand(index, *inst, info)?;
-            if inst.region != NO_INDEX && inst.region as usize >= self.program.regions.len() {
-                return Err(Error::at(
-                    ErrorKind::BadRegion,
-                    index,
-                    format!("there is no region {}", inst.region),
-                ));
+            let wants = wants[inst.opcode as usize];
+            if inst.arg > info.max_arg && wants.bits & JUMPS == 0 && !is_ignored(inst.arg, info) {
+                return Err(too_large(index, info));
             }
-            if info.is_jump() {
-                self.target(index, *inst, info)?;
-                if !info.has(OpFlags::NO_EDGE) {
+            if inst.arg >> wants.shift >= limits[wants.pool as usize] {
+                self.indexed_operand(index, inst, info)?;
+            }
+            if inst.region != NO_INDEX {
+                let Some(region) = self.program.regions.get(inst.region as usize) else {
+                    return Err(Error::at(
+                        ErrorKind::BadRegion,
+                        index,
+                        format!("there is no region {}", inst.region),
+                    ));
+                };
+                facts.may_be_deaf |= region.target <= index;
+            }
+            if wants.bits == 0 {
+                continue;
+            }
+            if wants.bits & JUMPS != 0 {
+                self.target(index, inst, info)?;
+                if wants.bits & HAS_EDGE != 0 {
                     mark(inst.target);
                 }
             }
-            if RULED[info.op as usize] {
-                self.rules(index, *inst, info.op, &mut facts)?;
+            if wants.bits & HAS_RULE != 0 {
+                self.rules(index, inst, info.op, &mut facts)?;
             }
         }
         for region in &self.program.regions {
@@ -131,23 +207,8 @@ impl Check<'_> {
         Ok(facts)
     }
 
-    #[inline]
-    fn operand(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
-        const INDEXED: OpFlags = OpFlags::ILLEGAL
-            .union(OpFlags::HAS_CONST)
-            .union(OpFlags::HAS_NAME)
-            .union(OpFlags::HAS_LOCAL)
-            .union(OpFlags::HAS_FREE);
-        if inst.arg > info.max_arg && !info.is_jump() && !is_ignored(inst.arg, info) {
-            return Err(too_large(index, info));
-        }
-        if info.flags.any(INDEXED) {
-            self.indexed_operand(index, inst, info)?;
-        }
-        Ok(())
-    }
-
-    fn indexed_operand(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
+    #[cold]
+    fn indexed_operand(&self, index: u32, inst: &Inst, info: &OpInfo) -> Result<()> {
         if info.has(OpFlags::ILLEGAL) {
             return Err(illegal(index, inst.opcode, info));
         }
@@ -171,7 +232,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn target(&self, index: u32, inst: Inst, info: &OpInfo) -> Result<()> {
+    fn target(&self, index: u32, inst: &Inst, info: &OpInfo) -> Result<()> {
         if inst.target as usize >= self.program.insts.len() {
             return Err(Error::at(ErrorKind::BadTarget, index, "its target is not in the program"));
         }
@@ -188,14 +249,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn next(&self, index: u32) -> Option<(Op, Inst)> {
+    fn next(&self, index: u32) -> Option<(Op, &Inst)> {
         let inst = self.program.insts.get(index as usize + 1)?;
-        Some((self.tables.op(inst.opcode), *inst))
+        Some((self.tables.op(inst.opcode), inst))
     }
 
     /// Rules of single operations.
     #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-    fn rules(&self, index: u32, inst: Inst, op: Op, facts: &mut Facts) -> Result<()> {
+    fn rules(&self, index: u32, inst: &Inst, op: Op, facts: &mut Facts) -> Result<()> {
         let arg = inst.arg;
         let range = |ok: bool, wanted: &str| {
             if ok {
@@ -291,6 +352,10 @@ impl Check<'_> {
                 facts.after_prologue = true;
                 range(arg <= self.largest_resume(), "0 to 3, or with the depth bit")
             }
+            Op::JUMP_BACKWARD_NO_INTERRUPT => {
+                facts.may_be_deaf = true;
+                Ok(())
+            }
             Op::FOR_ITER => self.for_iter(index, inst),
             Op::SEND => self.send(index, inst),
             _ => Ok(()),
@@ -322,7 +387,7 @@ impl Check<'_> {
     }
 
     /// CPython looks at the unit before or behind, or steps over just so many.
-    fn want_no_prefix(index: u32, inst: Inst) -> Result<()> {
+    fn want_no_prefix(index: u32, inst: &Inst) -> Result<()> {
         if inst.written.prefixes() <= prefixes(inst.arg) {
             return Ok(());
         }
@@ -330,7 +395,7 @@ impl Check<'_> {
     }
 
     /// CPython finds out from the next instruction what a suspended generator is doing.
-    fn yield_value(&self, index: u32, inst: Inst) -> Result<()> {
+    fn yield_value(&self, index: u32, inst: &Inst) -> Result<()> {
         let Some((Op::RESUME, resume)) = self.next(index) else {
             return Err(adjacency(index, "RESUME must follow YIELD_VALUE directly"));
         };
@@ -375,11 +440,11 @@ impl Check<'_> {
     }
 
     /// Exhaustion jumps to END_FOR and then past it, and in 3.13 past POP_TOP, without looking.
-    fn for_iter(&self, index: u32, inst: Inst) -> Result<()> {
+    fn for_iter(&self, index: u32, inst: &Inst) -> Result<()> {
         if self.version < Version::V312 {
             return Ok(());
         }
-        let end = self.program.insts[inst.target as usize];
+        let end = &self.program.insts[inst.target as usize];
         if self.tables.op(end.opcode) != Op::END_FOR {
             return Err(adjacency(index, "FOR_ITER must jump to END_FOR and to nothing before it"));
         }
@@ -394,7 +459,7 @@ impl Check<'_> {
     }
 
     /// The distance is kept in 16 bits while a generator runs.
-    fn send(&self, index: u32, inst: Inst) -> Result<()> {
+    fn send(&self, index: u32, inst: &Inst) -> Result<()> {
         let far = inst.target - index > 2000 && self.units_between(index, inst.target) > 60_000;
         if self.version >= Version::V312 && far {
             return Err(Error::at(ErrorKind::BadJump, index, "SEND cannot jump further than 65535 units"));

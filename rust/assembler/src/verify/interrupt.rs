@@ -27,7 +27,8 @@ fn looks(version: Version, op: Op, arg: u32) -> bool {
     }
 }
 
-/// Fails if there is a cycle without a look for signals.
+/// Fails if there is a cycle without a look for signals. Only programs with JUMP_BACKWARD_NO_INTERRUPT, or with a region whose handler
+/// stands before its end, can have one.
 pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
     let version = meta.version;
     let info = &tables::get(version).info;
@@ -51,13 +52,14 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
                 .windows(3)
                 .any(|w| (op(&w[0]), op(&w[1]), op(&w[2])) == (Op::SWAP, Op::COPY, Op::COMPARE_OP))
     };
-    // Every cycle has an edge that goes backward: without one that is deaf there is nothing to look for.
+    // Every cycle has an edge that goes backward, so it is enough to set out from those that are deaf.
     let deaf_backward = |index: usize| {
         let inst = &insts[index];
         info[inst.opcode as usize].op == Op::JUMP_BACKWARD_NO_INTERRUPT
             || (inst.region != NO_INDEX && handler(index).is_some_and(|target| target as usize <= index))
     };
-    if !(0..insts.len()).any(deaf_backward) {
+    let mut roots = (0..insts.len()).filter(|&index| deaf_backward(index)).peekable();
+    if roots.peek().is_none() {
         return Ok(());
     }
     // The n-th deaf edge out of an instruction.
@@ -82,12 +84,12 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
     };
     let mut state = vec![0_u8; insts.len()];
     let mut path: Vec<(u32, u8)> = Vec::new();
-    for root in 0..insts.len() as u32 {
-        if state[root as usize] != 0 {
+    for root in roots {
+        if state[root] != 0 {
             continue;
         }
-        state[root as usize] = ON_PATH;
-        path.push((root, 0));
+        state[root] = ON_PATH;
+        path.push((root as u32, 0));
         while let Some((index, n)) = path.last_mut() {
             if *n > 2 {
                 state[*index as usize] = DONE;

@@ -19,6 +19,7 @@ pub mod first_loop;
 mod interrupt;
 mod intrinsics;
 mod machine;
+mod rows;
 mod slot;
 mod special;
 
@@ -29,9 +30,9 @@ use crate::code::{CodeMeta, Program, RegionDepth, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
-use crate::stack::effects::{self, Out};
+use crate::stack::effects::Out;
 use crate::stack::{self, Depths, MAX_DEPTH, UNREACHED};
-use crate::tables::{self, OpFlags, OpInfo};
+use crate::tables;
 use crate::version::Version;
 
 use borrow::Borrows;
@@ -198,8 +199,7 @@ fn run(
     };
     let mut prover = Prover {
         machine,
-        info: &tables.info,
-        effects: effects::get(version),
+        rows: rows::of(version),
         levels: &scratch.levels,
         block_of: &scratch.block_of,
         blocks: &mut scratch.blocks,
@@ -215,7 +215,9 @@ fn run(
         prover.resume(block)?;
     }
     let max_depth = prover.max as u32;
-    interrupt::check(program, meta)?;
+    if facts.may_be_deaf {
+        interrupt::check(program, meta)?;
+    }
     Ok(StackInfo { max_depth })
 }
 
@@ -240,10 +242,22 @@ fn levels(version: Version, program: &Program, scratch: &mut Scratch) -> Result<
     Ok(())
 }
 
+/// What is known of each slot that an operation without rules of its own pushes.
+const fn result(out: Out) -> Slot {
+    Slot::of(match out {
+        Out::Bool => Tag::Bool,
+        Out::Int => Tag::Int,
+        Out::Set => Tag::Set,
+        Out::Slice => Tag::Slice,
+        Out::Dict => Tag::Dict,
+        Out::Iter => Tag::Iter,
+        Out::Obj | Out::Nothing | Out::Special => Tag::Obj,
+    })
+}
+
 struct Prover<'a> {
     machine: Machine<'a>,
-    info: &'static [OpInfo; 256],
-    effects: &'static effects::Effects,
+    rows: &'static rows::Rows,
     levels: &'a [u32],
     block_of: &'a [u32],
     blocks: &'a mut Vec<Block>,
@@ -269,7 +283,7 @@ impl Prover<'_> {
         m.locals.load(&self.bits[block as usize * width..(block as usize + 1) * width]);
         m.kwnames = None;
         if m.version == Version::V311
-            && self.info[m.program.insts[start as usize].opcode as usize].op == Op::CALL
+            && self.rows[m.program.insts[start as usize].opcode as usize].op == Op::CALL
         {
             m.index = start;
             return Err(m.error(ErrorKind::BadAdjacency, "nothing may jump between PRECALL and CALL"));
@@ -284,20 +298,19 @@ impl Prover<'_> {
         let mut level = 0;
         let mut tell_handler = false;
         self.machine.copied = false;
-        for index in start as usize..program.insts.len() {
-            if self.block_of[index] != NO_INDEX && index != start as usize {
-                self.machine.index = index as u32;
-                return self.flow_to(index as u32);
+        let rest = program.insts.iter().zip(self.block_of).enumerate().skip(start as usize);
+        for (index, (inst, &block)) in rest {
+            let index = index as u32;
+            self.machine.index = index;
+            if block != NO_INDEX && index != start {
+                return self.flow_to(index);
             }
-            let inst = program.insts[index];
-            let info = &self.info[inst.opcode as usize];
-            let op = info.op;
-            let effect = &self.effects[op as usize];
-            let counts = effect.counts(inst.arg);
+            let row = &self.rows[inst.opcode as usize];
+            let (op, effect) = (row.op, &row.effect);
+            let counts = row.counts(inst.arg);
             let depth = self.machine.stack.len();
-            self.machine.index = index as u32;
             if counts.need > depth {
-                let mut error = stack::underflow(index as u32, counts.need, depth);
+                let mut error = stack::underflow(index, counts.need, depth);
                 error.stack = Some(slot::render(self.machine.stack));
                 return Err(error);
             }
@@ -344,18 +357,10 @@ impl Prover<'_> {
             } else {
                 self.machine.want_objects(counts.need)?;
                 self.machine.drop(counts.pop);
-                let slot = match effect.out {
-                    Out::Bool => Slot::of(Tag::Bool),
-                    Out::Int => Slot::of(Tag::Int),
-                    Out::Set => Slot::of(Tag::Set),
-                    Out::Slice => Slot::of(Tag::Slice),
-                    Out::Dict => Slot::of(Tag::Dict),
-                    Out::Iter => Slot::of(Tag::Iter),
-                    Out::Obj | Out::Nothing | Out::Special => Slot::OBJ,
-                };
                 if counts.push > MAX_DEPTH {
                     return Err(self.too_deep());
                 }
+                let slot = result(effect.out);
                 for _ in 0..counts.push {
                     self.machine.push(slot);
                 }
@@ -367,10 +372,10 @@ impl Prover<'_> {
                 }
                 self.max = depth;
             }
-            if info.is_jump() && !info.has(OpFlags::NO_EDGE) {
+            if row.has_edge() {
                 self.jump(op, inst, was_copied)?;
             }
-            if !info.falls_through() {
+            if row.ends() {
                 if self.machine.kwnames.is_some() {
                     return Err(self
                         .machine
@@ -383,7 +388,7 @@ impl Prover<'_> {
     }
 
     /// Notes the state for a jump's target, and what not jumping says about the state here.
-    fn jump(&mut self, op: Op, inst: Inst, was_copied: bool) -> Result<()> {
+    fn jump(&mut self, op: Op, inst: &Inst, was_copied: bool) -> Result<()> {
         match op {
             Op::FOR_ITER if self.machine.version < Version::V312 => {
                 self.machine.drop(2);

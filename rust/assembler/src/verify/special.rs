@@ -17,7 +17,9 @@ use crate::version::Version;
 
 /// Interprets one operation that the effect tables mark as special.
 #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: Inst) -> Result<()> {
+#[allow(clippy::inline_always, reason = "called at one place, for most instructions there are")]
+#[inline(always)]
+pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: &Inst) -> Result<()> {
     let arg = inst.arg;
     match op {
         Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
@@ -573,7 +575,7 @@ fn want_empty(m: &Machine<'_>) -> Result<()> {
 }
 
 /// Suspended inside `yield from` or `await`, CPython takes the value below for the delegate.
-fn yield_value(m: &mut Machine<'_>, inst: Inst) -> Result<()> {
+fn yield_value(m: &mut Machine<'_>, inst: &Inst) -> Result<()> {
     if m.meta.flags & SUSPENDING == 0 {
         return Err(m.error(
             ErrorKind::BadPrologue,
