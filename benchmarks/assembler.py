@@ -2,7 +2,8 @@
 
     python benchmarks/assembler.py [--quick] [--json FILE]
 
-Prints three tables (the standard library's code objects; cost by size; the hard spots) and the goals with what was reached.
+Prints tables (the standard library's code objects; cost by size; the hard spots; peak memory) and the goals with what was
+reached.
 Times are the best of a few runs; the first table's are medians over code objects. Exits with 0 whatever was reached: this
 measures, it does not test.
 """
@@ -210,30 +211,53 @@ def hard_spots(scale: int = 1) -> list[dict[str, Any]]:
     return rows
 
 
-def peak_memory(size: int) -> dict[str, float]:
-    """MiB that the largest function adds to a fresh process: its code object, then the transform of it."""
-    done = subprocess.run(
-        [sys.executable, __file__, "--memory-of", str(size)], check=True, capture_output=True, text=True
-    )
-    result = json.loads(done.stdout)
-    assert isinstance(result, dict)
-    return result
+def peak_memory(size: int, scale: int = 1) -> list[dict[str, Any]]:
+    """MiB that each path needs at its peak beyond what the process held before, each case in a process of its own."""
+    rows = []
+    for case, count in (
+        ("straight_line", size),
+        ("branches", size),
+        *((name, full // scale) for name, _, full in SPOTS),
+    ):
+        done = subprocess.run(
+            [sys.executable, __file__, "--memory-of", case, "--size", str(count)],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        rows.append({"case": case, "size": count, **json.loads(done.stdout)})
+    return rows
 
 
-def _memory_of(size: int) -> None:
-    code = straight_line(size)
-    peaks = [_peak()]
-    bytecode.roundtrip(code)
-    peaks.append(_peak())
-    bytecode.transform_code_object(code, measure.leave_alone)
-    peaks.append(_peak())
-    print(
-        json.dumps({"compiled": peaks[0], "roundtrip_adds": peaks[1] - peaks[0], "transform_adds": peaks[2] - peaks[0]})
-    )
+def _memory_of(case: str, size: int) -> None:
+    spots = {name: make for name, make, _ in SPOTS}
+    if case in spots:
+        code = bytecode.transform_code_object(compile("pass", "<empty>", "exec", dont_inherit=True), spots[case](size))
+    else:
+        code = {"straight_line": straight_line, "branches": branches}[case](size)
+    roundtrip = _added(lambda: bytecode.roundtrip(code))
+    transform = _added(lambda: bytecode.transform_code_object(code, measure.leave_alone))
+    count = len(bytecode.cleaned_instructions(code))
+    print(json.dumps({"instructions": count, "roundtrip": roundtrip, "transform": transform}))
 
 
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def _added(action: Callable[[], object]) -> float:
+    """MiB that the process held at most while something ran, less what it held before."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from what is held now
+    except OSError:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        action()
+        return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    before = _status("VmHWM")
+    action()
+    return (_status("VmHWM") - before) / 1024
+
+
+def _status(key: str) -> int:
+    """A figure of this process in KiB, as Linux keeps it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(key))
 
 
 def goals(results: measure.Results, sizes: dict[str, list[dict[str, float]]], spots: list[dict[str, Any]]) -> list[Any]:
@@ -262,10 +286,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="The assembler's speed on this machine and interpreter.")
     parser.add_argument("--quick", action="store_true", help="a tenth of everything, to see that it runs")
     parser.add_argument("--json", type=Path, help="write all figures here")
-    parser.add_argument("--memory-of", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--memory-of", help=argparse.SUPPRESS)
+    parser.add_argument("--size", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.memory_of:
-        _memory_of(options.memory_of)
+        _memory_of(options.memory_of, options.size)
         return
     out = Console(highlight=False, width=130)
     say = Console(stderr=True)
@@ -297,11 +322,22 @@ def main() -> None:
             f"{row['full_roundtrip']:,.0f}",
         )
     out.print(rows)
-    memory = peak_memory(sizes[-1])
-    out.print(
-        f"peak memory, {sizes[-1]:,} instructions: {memory['compiled']:,.0f} MiB once compiled; "
-        f"roundtrip adds {memory['roundtrip_adds']:,.0f} MiB, transform {memory['transform_adds']:,.0f} MiB"
+    say.print("[dim]peak memory")
+    memory = peak_memory(sizes[-1], 10 if options.quick else 1)
+    rows = terminal.table(
+        "peak memory", "size", "instructions", "roundtrip, MiB", "transform, MiB", "bytes per instruction"
     )
+    for row in memory:
+        per_instruction = [row[path] * 2**20 / row["instructions"] for path in ("roundtrip", "transform")]
+        rows.add_row(
+            row["case"].replace("_", " "),
+            f"{row['size']:,}",
+            f"{row['instructions']:,}",
+            f"{row['roundtrip']:,.1f}",
+            f"{row['transform']:,.1f}",
+            " / ".join(f"{figure:,.0f}" for figure in per_instruction),
+        )
+    out.print(rows)
     reached = goals(results, scaling, spots)
     rows = terminal.table("goal", "wanted", "reached")
     for goal, wanted, value in reached:
