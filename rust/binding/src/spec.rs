@@ -538,10 +538,10 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
     if state().version < Version::V314 {
         return NO_INDEX;
     }
-    const LENGTH: ffi::Py_ssize_t = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
+    let length = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
     // SAFETY: the tuple is alive and so are its items, which are exact `str`.
     let found = unsafe {
-        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == LENGTH && trust_of(*name) == Trust::Set;
+        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == length && trust_of(*name) == Trust::Set;
         capi::tuple_items(names.as_ptr()).iter().position(is_it)
     };
     found.map_or(NO_INDEX, |index| index as u32)
