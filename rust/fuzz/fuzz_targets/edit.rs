@@ -7,29 +7,29 @@ use std::sync::LazyLock;
 use libfuzzer_sys::fuzz_target;
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::churn::{self, Random};
-use pydynamo_assembler::code::{
-    Assembled, CodeMeta, ConstKind, LocalKind, Options, Program, RawCode, Region, RegionDepth, Trust,
-};
+use pydynamo_assembler::code::{Assembled, Options, Program, RawCode, Region, RegionDepth};
 use pydynamo_assembler::disasm;
 use pydynamo_assembler::inst::{Inst, NO_INDEX};
 use pydynamo_assembler::instrument::{self, Site};
+use pydynamo_assembler::version::Version;
 
 #[path = "../../assembler/benches/common/corpus.rs"]
 #[allow(dead_code)]
 mod corpus;
-use corpus::Corpus;
+#[path = "common/subject.rs"]
+mod subject;
+use subject::Subject;
 
 /// More edits than this find nothing new, they only take longer.
 const MOST_EDITS: usize = 24;
 /// Programs longer than this are not edited further, for the same reason.
-const LONG: usize = 2000;
+const LONG: usize = 400;
+/// Only programs shorter than this get NOPs by the hundred, enough for jumps with prefixes.
+const SHORT: usize = 80;
 
-static CORPORA: LazyLock<Vec<Corpus>> = LazyLock::new(|| {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../assembler/tests/fixtures");
-    (11..=15).map(|minor| Corpus::load(&format!("{folder}/sample-3.{minor}.bin"))).collect()
-});
+static SUBJECTS: LazyLock<Vec<Vec<Subject>>> = LazyLock::new(Subject::all);
 
-fn edit(program: &mut Program, corpus: &Corpus, edit: &[u8; 5]) {
+fn edit(program: &mut Program, version: Version, edit: &[u8; 5]) {
     let count = program.insts.len();
     if count == 0 {
         return;
@@ -51,45 +51,39 @@ fn edit(program: &mut Program, corpus: &Corpus, edit: &[u8; 5]) {
         }
         8 => {
             let depth = match c & 3 {
-                0 => RegionDepth::Below { anchor: near as u32, height: u32::from(b), stated: u32::from(c >> 2) },
+                0 => RegionDepth::Below {
+                    anchor: near as u32,
+                    height: u32::from(b),
+                    stated: u32::from(c >> 2),
+                },
                 _ => RegionDepth::Fixed(u32::from(c >> 2)),
             };
             program.regions.push(Region { target: at as u32, depth, lasti: b & 1 == 1 });
         }
-        9 => churn::insert_nops(corpus.version, program, &mut Random::new(u64::from(a)), 4, u32::from(b)),
-        10 => churn::permute_blocks(corpus.version, program, &mut Random::new(u64::from(a)), 1 + u32::from(b)),
+        9 => {
+            let most = if count < SHORT && c & 7 == 0 { b } else { b & 3 };
+            churn::insert_nops(version, program, &mut Random::new(u64::from(a)), 4, u32::from(most));
+        }
+        10 => churn::permute_blocks(version, program, &mut Random::new(u64::from(a)), 1 + u32::from(b)),
         _ => {
             let site = if a & 1 == 0 { Site::Line } else { Site::Block };
-            instrument::instrument(corpus.version, program, site, u32::from(b), u32::from(c));
+            instrument::instrument(version, program, site, u32::from(b), u32::from(c));
         }
     }
 }
 
 fuzz_target!(|data: &[u8]| {
     let [version, record, edits @ ..] = data else { return };
-    let corpus = &CORPORA[*version as usize % CORPORA.len()];
-    let record = &corpus.records[*record as usize % corpus.records.len()];
-    let mut program = Program::default();
-    disasm::disassemble(corpus.version, &record.raw(), &mut program).expect("a compiler wrote it");
+    let subjects = &SUBJECTS[*version as usize % SUBJECTS.len()];
+    let subject = &subjects[*record as usize % subjects.len()];
+    let mut program = subject.program.clone();
     for change in edits.as_chunks::<5>().0.iter().take(MOST_EDITS) {
         if program.insts.len() > LONG {
             break;
         }
-        edit(&mut program, corpus, change);
+        edit(&mut program, subject.version, change);
     }
-    let locals = vec![LocalKind::Local { arg: true }; record.locals as usize];
-    let trust = vec![Trust::None; record.locals as usize];
-    let meta = CodeMeta {
-        version: corpus.version,
-        flags: record.flags,
-        firstlineno: record.firstlineno,
-        names: 64,
-        consts: &[ConstKind::None; 64],
-        locals: &locals,
-        set_name: NO_INDEX,
-        trusted_locals: &trust,
-        has_class_cell: false,
-    };
+    let meta = subject.meta();
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     for verify in [false, true] {
         match assemble::assemble(&program, &meta, Options { verify }, &mut scratch, &mut out) {
@@ -98,9 +92,9 @@ fuzz_target!(|data: &[u8]| {
                     code: &out.code,
                     linetable: &out.linetable,
                     exceptiontable: &out.exceptiontable,
-                    firstlineno: record.firstlineno,
+                    firstlineno: subject.firstlineno,
                 };
-                disasm::disassemble(corpus.version, &raw, &mut Program::default())
+                disasm::disassemble(subject.version, &raw, &mut Program::default())
                     .expect("what was assembled comes apart");
             }
             Err(error) => {
