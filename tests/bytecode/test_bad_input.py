@@ -1,6 +1,7 @@
 """Whatever is wrong with the input gets one clear error, and the input stays as it was."""
 
 import dis
+import sys
 import types
 
 import pytest
@@ -295,6 +296,26 @@ def test_damaged_code_in_the_input(code):
     for way in (bytecode.roundtrip, bytecode.verify):
         with pytest.raises(BytecodeError):
             way(broken)
+
+
+def test_flags_that_promise_a_docstring_that_is_not_there():
+    promise = 0x4000000
+
+    def change(instructions, options):
+        options["co_flags"] |= promise
+        options["co_consts"] = ()
+
+    def negated(x):
+        return -x
+
+    damaged = negated.__code__.replace(co_flags=negated.__code__.co_flags | promise, co_consts=())
+    if sys.version_info >= (3, 14):
+        assert rejected(change, negated.__code__).kind == "bad-flags"
+        for way in (bytecode.roundtrip, bytecode.verify):
+            with pytest.raises(BytecodeError, match="docstring"):
+                way(damaged)
+    else:
+        assert types.FunctionType(bytecode.roundtrip(damaged), {})(2) == -2
 
 
 def test_wrong_types():

@@ -190,6 +190,22 @@ def test_generators_and_flags_belong_together() -> None:
 
 
 @pytest.mark.skipif(VERSION < (3, 13), reason="the mark came with 3.13")
+@pytest.mark.skipif(VERSION < (3, 15), reason="generator expressions begin inside of the generator before")
+@pytest.mark.parametrize("where", [0, 1])
+def test_only_the_resume_before_a_generator_says_that_its_frame_must_not_be_seen(where: int) -> None:
+    """Whoever saw it, a tracer or `__iter__`, would hold a frame that RETURN_GENERATOR has moved away."""
+    expression = (x for x in ())
+
+    def edit(insts: list[Instruction]) -> None:
+        first, second = [inst for inst in insts if inst.opname == "RESUME"][:2]
+        assert (first.arg, second.arg) == (4, 0)
+        (first, second)[where].arg = second.arg if where == 0 else first.arg
+
+    with pytest.raises(BytecodeError, match="RESUME") as caught:
+        transform_code_object(expression.gi_code, lambda insts, options: edit(insts))
+    assert caught.value.kind == "bad-prologue"
+
+
 def test_a_resume_that_moves_into_a_try_runs_its_finally_on_close() -> None:
     log: list[str] = []
 
@@ -370,6 +386,20 @@ def test_endless_exceptions_that_no_signal_can_stop_are_refused() -> None:
         entry.lasti = True
 
     refused(source, edit, "bad-jump", "bad-stack-type", "stack-mismatch", "bad-region", "stack-underflow")
+
+
+@pytest.mark.skipif("JUMP_BACKWARD_NO_INTERRUPT" not in dis.opmap, reason="not in this version")
+def test_loops_that_no_signal_can_stop_are_refused() -> None:
+    """CPython looks for signals at JUMP_BACKWARD. A loop without it would make the process deaf."""
+
+    def source(x: Any) -> Any:
+        while True:
+            x = -x
+
+    def edit(insts: list[Instruction]) -> None:
+        insts[index(insts, "JUMP_BACKWARD")].opname = "JUMP_BACKWARD_NO_INTERRUPT"
+
+    assert refused(source, edit, "bad-jump").opname == "JUMP_BACKWARD_NO_INTERRUPT"
 
 
 # The stack

@@ -97,7 +97,9 @@ class Absurdities:
             case 1:
                 return rng.choice((None, True, 1.5, float("nan"), "", "x", "\ud800", "x" * 70000, b"x", ..., object()))
             case 2:
-                return rng.choice(((), (1, 2), (1, 2, 3, 4), (None,) * 4, (-1, -5, 2**40, 3), (5, 1, 9, 2), [], {}, set()))
+                return rng.choice(
+                    ((), (1, 2), (1, 2, 3, 4), (None,) * 4, (-1, -5, 2**40, 3), (5, 1, 9, 2), [], {}, set())
+                )
             case 3:
                 return rng.choice((other, getattr(other, "exn_tab_entry", None), insts, options, Absurdities, len))
             case 4:

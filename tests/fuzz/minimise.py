@@ -5,6 +5,7 @@ Each trial runs in a forked process. Knows nothing of what a trial does: it asks
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -65,6 +66,7 @@ def how_it_ends(action: Callable[[], object], limit: float = TRIAL_LIMIT) -> str
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
             os.dup2(null, 2)
+            faulthandler.disable()
             restrict()
             action()
         except Broken:

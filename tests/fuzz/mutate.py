@@ -166,7 +166,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="another seed, other mutants")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long")
-    parser.add_argument("--debug-memory", action="store_true", help="let CPython fill and fence what it allocates: slower")
+    parser.add_argument(
+        "--debug-memory", action="store_true", help="let CPython fill and fence what it allocates: slower"
+    )
     parser.add_argument("--show", type=int, metavar="NUMBER", help="print one mutant and run it in this process")
     parser.add_argument("--reduce", type=int, metavar="NUMBER", help="run one mutant and make it as small as it goes")
     parser.add_argument("--work", type=Path, help=argparse.SUPPRESS)

@@ -12,6 +12,8 @@ use crate::version::Version;
 pub(super) const CO_OPTIMIZED: u32 = 0x1;
 /// CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR.
 pub(super) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
+/// 3.14: functions made of the code object take its first constant for their docstring without looking whether there is one.
+const CO_HAS_DOCSTRING: u32 = 0x400_0000;
 
 /// The operations that [`Check::rules`] has an arm for.
 static RULED: [bool; Op::COUNT] = {
@@ -156,6 +158,15 @@ impl Check<'_> {
         }
         if self.meta.trusted_locals.len() != self.meta.locals.len() {
             return Err(Error::whole(ErrorKind::BadLocal, "locals and their names differ in number"));
+        }
+        if self.version >= Version::V314
+            && self.meta.flags & CO_HAS_DOCSTRING != 0
+            && self.meta.consts.is_empty()
+        {
+            return Err(Error::whole(
+                ErrorKind::BadFlags,
+                "co_flags say that the first constant is a docstring, but there are no constants",
+            ));
         }
         let mut facts = Facts::default();
         let wants = &WANTS[self.version as usize];
@@ -465,66 +476,6 @@ impl Check<'_> {
             return Err(Error::at(ErrorKind::BadJump, index, "SEND cannot jump further than 65535 units"));
         }
         Ok(())
-    }
-
-    /// The prologue: free variables, cells, the generator's start and RESUME, in straight-line code that runs once.
-    /// Says where that is; elsewhere in code that is reached, its operations are refused by their own rules.
-    pub(super) fn prologue(&self, is_head: impl Fn(u32) -> bool) -> Result<u32> {
-        let kinds = self.meta.flags & SUSPENDING;
-        if kinds.count_ones() > 1 {
-            return Err(Error::whole(
-                ErrorKind::BadFlags,
-                "co_flags names more than one of generator, coroutine and asynchronous generator",
-            ));
-        }
-        let mut wants_free = self.has_free();
-        let mut wants_generator = kinds != 0;
-        let mut wants_first_cell = self.meta.locals.first() == Some(&LocalKind::Cell { arg: true });
-        for (index, inst) in self.program.insts.iter().enumerate() {
-            let (index, op) = (index as u32, self.tables.op(inst.opcode));
-            let fail = |reason: &str| Err(Error::at(ErrorKind::BadPrologue, index, reason));
-            if is_head(index) && op != Op::RESUME {
-                return fail("nothing may jump into the prologue, which ends with RESUME");
-            }
-            if inst.region != NO_INDEX && wants_generator {
-                return fail("no region may cover the prologue of a generator");
-            }
-            match op {
-                Op::MAKE_CELL => wants_first_cell &= inst.arg != 0,
-                Op::NOP | Op::POP_TOP => {}
-                Op::COPY_FREE_VARS if wants_free && self.only_nops_before(index) => wants_free = false,
-                Op::RETURN_GENERATOR if wants_generator => wants_generator = false,
-                // 3.15: a generator expression has a RESUME of its own before the generator is made.
-                Op::RESUME | Op::LOAD_FAST | Op::LOAD_FAST_BORROW | Op::GET_ITER | Op::GET_AITER
-                    if wants_generator && self.version == Version::V315 => {}
-                Op::RESUME if wants_generator => {
-                    return fail("RETURN_GENERATOR must come before RESUME in a generator");
-                }
-                Op::RESUME if wants_free => {
-                    return fail("code with free variables must start with COPY_FREE_VARS");
-                }
-                Op::RESUME if wants_first_cell => {
-                    return fail(
-                        "the first argument must be made a cell before RESUME: super() counts on it",
-                    );
-                }
-                Op::RESUME => return Ok(index),
-                _ => {
-                    return fail(
-                        "code must start with its prologue and RESUME: keep what the compiler put there",
-                    );
-                }
-            }
-        }
-        Err(Error::whole(ErrorKind::BadPrologue, "there is no RESUME at the start"))
-    }
-
-    fn has_free(&self) -> bool {
-        self.meta.locals.contains(&LocalKind::Free)
-    }
-
-    fn only_nops_before(&self, index: u32) -> bool {
-        self.program.insts[..index as usize].iter().all(|inst| self.tables.op(inst.opcode) == Op::NOP)
     }
 }
 

@@ -19,6 +19,7 @@ pub mod first_loop;
 mod interrupt;
 mod intrinsics;
 mod machine;
+mod prologue;
 mod rows;
 mod slot;
 mod special;
