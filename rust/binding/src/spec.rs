@@ -60,10 +60,25 @@ impl<'py> Locals<'py> {
         names.get_item(name)?.map(|index| index.extract()).transpose()
     }
 
-    /// What each slot's name vouches for.
+    /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
     pub fn trusted(&self, trust: &mut Vec<Trust>) {
         trust.clear();
         trust.extend(self.names.iter().map(|name| trust_of(*name)));
+        // Apart from torch's, there are but half a dozen of these names.
+        let mut seen: Vec<(&str, usize)> = Vec::new();
+        for (index, name) in self.names.iter().enumerate() {
+            if matches!(trust[index], Trust::None | Trust::Any) {
+                continue;
+            }
+            let text = text_of(*name);
+            match seen.iter().find(|(other, _)| *other == text) {
+                Some((_, first)) => {
+                    trust[*first] = Trust::None;
+                    trust[index] = Trust::None;
+                }
+                None => seen.push((text, index)),
+            }
+        }
     }
 
     /// Whether a free variable is called `__class__`.
