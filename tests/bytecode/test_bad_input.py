@@ -278,6 +278,19 @@ def test_damaged_tables_in_the_input(attribute):
     assert refused >= 6
 
 
+@pytest.mark.parametrize("form", [0, 10, 14])
+def test_a_line_table_with_an_entry_inside_of_another(form):
+    """CPython finds entries by their first bit: it would see more units than the code has, and write behind it."""
+    code = sample.__code__
+    units = len(code.co_code) // 2
+    entry = bytes([0x80 | form << 3]) + {0: b"\x80", 10: b"\x05\x80", 14: b"\x00\xc0\x00\x00\x00"}[form]
+    table = entry + bytes([0x80 | 15 << 3]) * (units - 1)
+    damaged = code.replace(co_linetable=table)
+    for way in (bytecode.roundtrip, bytecode.verify, cleaned_instructions):
+        with pytest.raises(BytecodeError, match="co_linetable"):
+            way(damaged)
+
+
 @pytest.mark.parametrize(
     "code",
     [

@@ -55,7 +55,9 @@ impl<'a> Reader<'a> {
                 let short_col = code << 3 | second >> 4 & 7;
                 let col = short_col & mask | second & !mask;
                 let end_col = short_col.wrapping_add(second & 0xf) & mask | third & !mask;
-                if let Some(line) = self.line.checked_add(i32::from(delta)) {
+                // CPython looks for entries by their first bit, so nothing inside of one may have it.
+                let inside = (second | third & !mask) & ENTRY == 0;
+                if let Some(line) = self.line.checked_add(i32::from(delta)).filter(|_| inside) {
                     self.line = line;
                     self.pos += 3 - usize::from(short);
                     *loc = on_line(line, i32::from(col), i32::from(end_col));
@@ -79,6 +81,7 @@ impl<'a> Reader<'a> {
             *loc = found;
             return Ok(u32::from(head & 7) + 1);
         }
+        let start = self.pos;
         *loc = if code < CODE_ONE_LINE {
             let Some(&second) = self.bytes.get(self.pos + 1) else { return Err(self.truncated()) };
             self.pos += 2;
@@ -94,6 +97,9 @@ impl<'a> Reader<'a> {
         } else {
             self.rare_form(code)?
         };
+        if let Some(at) = self.bytes[start + 1..self.pos].iter().position(|byte| byte & ENTRY != 0) {
+            return Err(damaged(start + 1 + at, "an entry begins inside of another"));
+        }
         Ok(u32::from(head & 7) + 1)
     }
 
