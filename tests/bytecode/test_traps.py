@@ -399,7 +399,7 @@ def test_loops_that_no_signal_can_stop_are_refused() -> None:
     def edit(insts: list[Instruction]) -> None:
         insts[index(insts, "JUMP_BACKWARD")].opname = "JUMP_BACKWARD_NO_INTERRUPT"
 
-    assert refused(source, edit, "bad-jump").opname == "JUMP_BACKWARD_NO_INTERRUPT"
+    refused(source, edit, "bad-jump")
 
 
 # The stack
