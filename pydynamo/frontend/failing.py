@@ -6,6 +6,7 @@ before must be known: a graph that leaves nothing behind when it fails lets its 
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 import torch
@@ -44,6 +45,8 @@ def may_fail(name: str, args: Args) -> bool:
     if name in _REFLECTED:
         return _may_divide_by_zero([args[1], args[0]])
     bare = name.strip("_") if name.startswith("__") else name.removesuffix("_")
+    if _writes(name, bare) and _overlaps_itself(args):
+        return True
     if bare in _DIVISIONS or (bare[:1] == "i" and bare[1:] in _DIVISIONS):
         return _may_divide_by_zero(args)
     if bare in _SUBSCRIPTS:
@@ -51,6 +54,20 @@ def may_fail(name: str, args: Args) -> bool:
     if bare.startswith("linalg_"):
         return bare.removeprefix("linalg_") not in _SAFE_LINALG
     return bare in _FAILING
+
+
+def _writes(name: str, bare: str) -> bool:
+    """True for ``add_``, ``iadd`` and their like, and for stores to a subscript."""
+    in_place = name.endswith("_") and not name.startswith("__")
+    return in_place or bare == "setitem" or (bare[:1] == "i" and hasattr(operator, f"__{bare}__"))
+
+
+def _overlaps_itself(args: Args) -> bool:
+    """True if an expanded tensor comes first: writing to several elements in one place is an error."""
+    first = args[0] if args else None
+    if not isinstance(first, TensorVariable):
+        return False
+    return any(stride == 0 and size != 1 for size, stride in zip(first.fake.shape, first.fake.stride(), strict=True))
 
 
 def _may_divide_by_zero(args: Args) -> bool:

@@ -213,3 +213,18 @@ def test_exception_leaves_no_grad_after_a_break():
         return y
 
     return f, [(ramp(), 0), (ramp(), 1)]
+
+
+@program
+def test_comprehension_over_a_captured_name_behind_a_break():
+    def f(x):
+        try:
+            try:
+                print("a")
+                {}["nothing"]
+            except KeyError as e:
+                raise ValueError([lambda: e for e in (e for e in [3])]) from e
+        except ValueError as e:
+            return type(e.__cause__), e.args[0][0](), x + 1
+
+    return f, [(ramp(),), (ramp(),)]

@@ -276,3 +276,20 @@ def test_in_recursion():
         return torch.index_select(x, 0, i * depth) * 2
 
     return f, [(torch.arange(3.0), torch.tensor([i]), 2, []) for i in (0, 1, 2, 5)]
+
+
+@program
+def test_writing_to_a_tensor_that_overlaps_itself():
+    def f(x, log):
+        y = x.expand(3, -1)
+        log.append(1)
+        x.mul_(2)
+        try:
+            y.add_(1)
+        except RuntimeError as e:
+            log.append(str(e)[:30])
+        log.append(2)
+        y += 1
+        log.append(3)
+
+    return f, [(torch.zeros(5), []), (torch.zeros(4), [])]

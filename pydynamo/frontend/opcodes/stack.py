@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.dispatch import op
+from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import NullVariable
 from pydynamo.frontend.variables.constant import constant, from_python
 
@@ -33,7 +34,6 @@ _COMMON_CONSTANTS: tuple[Any, ...] = (
     "RESUME",
     "CACHE",
     "COPY_FREE_VARS",
-    "MAKE_CELL",
     "PRECALL",
     "EXTENDED_ARG",
     "NOT_TAKEN",
@@ -41,6 +41,13 @@ _COMMON_CONSTANTS: tuple[Any, ...] = (
 )
 def _nothing(tx: Translator, inst: Any) -> None:
     return
+
+
+@op("MAKE_CELL")
+def _make_cell(tx: Translator, inst: Any) -> None:
+    if inst.argval in tx.code.co_freevars:
+        # A comprehension in code that continues has a cell of its own for a while in a free variable's place.
+        unsupported("unsupported-opcode", "MAKE_CELL of a free variable")
 
 
 @op("PUSH_NULL")
@@ -115,8 +122,6 @@ def _load_fast_twice(tx: Translator, inst: Any) -> None:
 def _load_fast_and_clear(tx: Translator, inst: Any) -> None:
     name = inst.argval
     if name in tx.cells and name not in tx.locals:
-        from pydynamo.frontend.exc import unsupported
-
         unsupported("unsupported-opcode", "LOAD_FAST_AND_CLEAR of a cell")
     tx.push(tx.locals.pop(name) if name in tx.locals else NullVariable())
 
