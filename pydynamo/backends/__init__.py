@@ -71,9 +71,9 @@ def list_backends() -> list[str]:
 def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None = None) -> Backend:
     """The backend for a name or callable. Raises ValueError for an unknown name."""
     if backend is None:
-        backend = default_backend()
-    if not isinstance(backend, str):
-        found: Backend = backend
+        found: Backend = default
+    elif not isinstance(backend, str):
+        found = backend
     elif backend in _registry:
         found = _registry[backend]
     else:
@@ -97,16 +97,28 @@ def lookup(backend: Any, mode: str | None = None, options: dict[str, Any] | None
     return bound  # type: ignore[no-any-return]
 
 
-@functools.cache
-def default_backend() -> str:
-    """``triton`` on CUDA, ``inductor`` where a C++ compiler is found, else ``eager``."""
-    import torch
+def default(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
+    """The backend for who names none: chosen for each graph, by where its tensors are."""
+    return _registry[default_backend(_on_cuda(module, example_inputs))](module, example_inputs, **options)
 
-    if torch.cuda.is_available() and importlib.util.find_spec("pydynamo.lowering") is not None:
+
+default.wants_fake_inputs = True  # type: ignore[attr-defined]
+
+
+def _on_cuda(module: Any, example_inputs: list[Any]) -> bool:
+    """True if an input or a value inside of the graph is on a CUDA device."""
+    inside = (node.meta.get("example_value") for node in module.graph.nodes)
+    return any(getattr(value, "is_cuda", False) is True for value in (*example_inputs, *inside))
+
+
+@functools.cache
+def default_backend(cuda: bool) -> str:
+    """``triton`` for graphs on CUDA, else ``inductor`` where a C++ compiler is found, else ``eager``."""
+    if cuda and importlib.util.find_spec("triton") is not None:
         name = "triton"
     elif shutil.which("g++") or shutil.which("clang++"):
         name = "inductor"
     else:
         name = "eager"
-    log.info("pydynamo: default backend %s", name)
+    log.info("pydynamo: default backend for graphs on %s: %s", "CUDA" if cuda else "the CPU", name)
     return name

@@ -1,0 +1,43 @@
+"""Who names no backend gets one for each graph: by where its tensors are, and by what the machine has."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import torch
+
+import pydynamo
+from pydynamo import backends
+
+
+class OnCuda:
+    is_cuda = True
+
+
+def test_the_choice_follows_the_tensors_of_the_graph() -> None:
+    module = torch.fx.symbolic_trace(lambda x: x + 1)
+    assert not backends._on_cuda(module, [torch.ones(2), 3])
+    assert backends._on_cuda(module, [3, OnCuda()])
+    next(iter(module.graph.nodes)).meta["example_value"] = OnCuda()
+    assert backends._on_cuda(module, [torch.ones(2)])
+
+
+@pytest.mark.parametrize(("compiler", "name"), [("/usr/bin/g++", "inductor"), (None, "eager")])
+def test_graphs_on_the_cpu_are_compiled_where_a_compiler_is_found_and_the_log_says_so(
+    compiler: str | None, name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    used: list[str] = []
+
+    def stand_in(module: torch.fx.GraphModule, example_inputs: list[object]) -> object:
+        used.append(name)
+        return module.forward
+
+    monkeypatch.setattr(backends.shutil, "which", lambda program: compiler)
+    monkeypatch.setitem(backends._registry, name, stand_in)
+    backends.default_backend.cache_clear()
+    with caplog.at_level(logging.INFO, logger="pydynamo"):
+        assert torch.equal(pydynamo.compile(lambda x: x * 2)(torch.ones(2)), torch.full((2,), 2.0))
+    backends.default_backend.cache_clear()
+    assert used == [name]
+    assert f"on the CPU: {name}" in caplog.text
