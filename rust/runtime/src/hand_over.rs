@@ -60,8 +60,9 @@ pub(crate) unsafe fn finish(py: Python<'_>, result: *mut PyObject) -> *mut PyObj
     if result.is_null() || unsafe { ffi::Py_TYPE(result) } != HandOver::type_object_raw(py) {
         return result;
     }
+    // Attached in PyO3's books too, so that what a round held is let go when the round ends, not at some later call.
     // SAFETY: as above.
-    unsafe { run(py, result) }
+    Python::attach(|py| unsafe { run(py, result) })
 }
 
 /// # Safety

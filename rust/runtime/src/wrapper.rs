@@ -171,7 +171,10 @@ unsafe extern "C" fn dealloc(object: *mut PyObject) {
         clear_dict(object);
         let state = ptr::replace(&raw mut (*wrapper).state, ptr::null_mut());
         if !state.is_null() {
-            drop(Box::from_raw(state));
+            let mut state = Some(Box::from_raw(state));
+            // References that are dropped by a thread which PyO3 does not know to be attached wait for the next that is; an
+            // interpreter that ends takes no new ones.
+            let _ = Python::try_attach(|_| drop(state.take()));
         }
         let ty = ffi::Py_TYPE(object);
         ffi::PyObject_GC_Del(object.cast());
