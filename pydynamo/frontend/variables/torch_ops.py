@@ -146,7 +146,6 @@ def answered_functions() -> dict[Any, Handler]:
 
     answers: dict[Any, Handler] = {
         torch.is_tensor: _is_tensor,
-        torch.autograd.Function.apply.__func__: _apply_function,
         torch.is_grad_enabled: now(torch.is_grad_enabled),
         torch.is_inference_mode_enabled: now(torch.is_inference_mode_enabled),
         torch.get_default_dtype: now(torch.get_default_dtype),
@@ -180,6 +179,10 @@ def answered_functions() -> dict[Any, Handler]:
         torch._C._len_torch_dispatch_stack: now(torch._C._len_torch_dispatch_stack),
         torch._C._is_torch_function_mode_enabled: now(torch._C._is_torch_function_mode_enabled),
     }
+    # a class method written in Python; where a torch has it in C, applying one stays a break
+    apply = getattr(torch.autograd.Function.apply, "__func__", None)
+    if apply is not None:
+        answers[apply] = _apply_function
     is_tracing = getattr(torch._C, "_is_tracing", None)
     if is_tracing is not None:
         answers[is_tracing] = const(False)
