@@ -646,3 +646,31 @@ def test_class_made_at_every_call():
         return x * b.add(2), In.items, a.items is b.items, a
 
     return f, [(torch.ones(1), 1), (torch.ones(1), 2)]
+
+
+@program
+def test_what_hash_and_len_make_of_what_the_methods_return():
+    class Own:
+        def __init__(self, value):
+            self.value = value
+
+        def __hash__(self):
+            return self.value
+
+        def __len__(self):
+            return self.value
+
+        def __bool__(self):
+            return self.value
+
+    def f(x, value):
+        own = Own(value)
+        found = []
+        for ask in (hash, len, bool):
+            try:
+                found.append(ask(own))
+            except (TypeError, ValueError, OverflowError) as error:
+                found.append((type(error), str(error)))
+        return found, x + 1
+
+    return f, [(torch.ones(2), value) for value in (3, -1, 2**80, True, "no", 1.5)]

@@ -15,7 +15,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.policy import break_reason_of_builtin
 from pydynamo.frontend.polyfills.registry import polyfill_for_function
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import NONE, constant, fold
+from pydynamo.frontend.variables.constant import NONE, answer_to, constant, fold
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -110,7 +110,8 @@ class BuiltinVariable(NativeFunctionVariable):
                 pow: "__pow__",
             }.get(self.fn)
             if name is not None:
-                return values[0].call_method(tx, name, values[1:], kwargs)
+                result = values[0].call_method(tx, name, values[1:], kwargs)
+                return result if self.fn is not hash else answer_to(tx, hash, name, result)
         return fold(tx, self.fn, values, kwargs)
 
     def _unbound(self, tx: Translator, owner: type, args: Args, kwargs: Kwargs) -> VariableTracker:

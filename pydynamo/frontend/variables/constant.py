@@ -217,6 +217,15 @@ def fold(tx: Translator, function: Any, args: Args, kwargs: Kwargs | None = None
     return from_python(run_python(tx, lambda: function(*values, **keywords)))
 
 
+def answer_to(tx: Translator, ask: Any, method: str, result: VariableTracker) -> VariableTracker:
+    """What ``hash``, ``len`` or ``bool`` makes of what a method in Python returned: not all of it is taken as it is."""
+
+    def asked(value: Any) -> Any:
+        return ask(type("_", (), {method: lambda self: value})())
+
+    return fold(tx, asked, [result]) if result.realize().is_constant() else result
+
+
 def _check_size(function: Any, values: list[Any]) -> None:
     """Keep folding from computing something huge."""
     name = getattr(function, "__name__", "")

@@ -14,7 +14,7 @@ from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source, class_attribute
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
-from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
+from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, is_constant_value
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.user_keys import UserKey
@@ -359,17 +359,17 @@ class ObjectVariable(VariableTracker):
     def truth(self, tx: Translator) -> bool:
         method = self._special(tx, "__bool__")
         if method is not None:
-            return bool(method.call_function(tx, [], {}).realize().as_constant())
+            return bool(answer_to(tx, bool, "__bool__", method.call_function(tx, [], {})).realize().as_constant())
         method = self._special(tx, "__len__")
         if method is not None:
-            return tx.truth(method.call_function(tx, [], {}))
+            return tx.truth(answer_to(tx, len, "__len__", method.call_function(tx, [], {})))
         return True
 
     def length(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__len__")
         if method is None:
             tx.raise_error(TypeError, f"object of type '{self.cls.__name__}' has no len()")
-        return method.call_function(tx, [], {})
+        return answer_to(tx, len, "__len__", method.call_function(tx, [], {}))
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__iter__")
