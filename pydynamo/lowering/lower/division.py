@@ -15,12 +15,9 @@ if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
 
 
-def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
-    """Remainder with the sign of the divisor."""
-    a, b = vs
-    m = k.op("fmod", dt, a, b)
-    zero = k.constant(0, dt)
-    fix = k.op(
+def _rounds_down(k: Kernel, dt: torch.dtype, m: Value, b: Value, zero: Value) -> Value:
+    """True where a remainder toward zero is none of the floored division: not zero, and of another sign than the divisor."""
+    return k.op(
         "bitwise_and",
         torch.bool,
         k.op("ne", torch.bool, m, zero, operands=dt),
@@ -31,6 +28,14 @@ def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
             k.op("lt", torch.bool, b, zero, operands=dt),
         ),
     )
+
+
+def remainder_emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
+    """Remainder with the sign of the divisor."""
+    a, b = vs
+    m = k.op("fmod", dt, a, b)
+    zero = k.constant(0, dt)
+    fix = _rounds_down(k, dt, m, b, zero)
     return k.op("where", dt, fix, k.op("add", dt, m, b), m)
 
 
@@ -56,17 +61,7 @@ def remainder(low: Lowering, node: Any, a: Any, b: Any) -> Any:
 def _floor_div_int(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
     q, m = k.op("div_trunc", dt, a, b), k.op("fmod", dt, a, b)
     zero = k.constant(0, dt)
-    fix = k.op(
-        "bitwise_and",
-        torch.bool,
-        k.op("ne", torch.bool, m, zero, operands=dt),
-        k.op(
-            "ne",
-            torch.bool,
-            k.op("lt", torch.bool, m, zero, operands=dt),
-            k.op("lt", torch.bool, b, zero, operands=dt),
-        ),
-    )
+    fix = _rounds_down(k, dt, m, b, zero)
     return k.op("where", dt, fix, k.op("sub", dt, q, k.constant(1, dt)), q)
 
 
@@ -76,17 +71,7 @@ def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
     quotient = k.op("div", dt, a, b)
     m = k.op("fmod", dt, a, b)
     d = k.op("div", dt, k.op("sub", dt, a, m), b)
-    fix = k.op(
-        "bitwise_and",
-        torch.bool,
-        k.op("ne", torch.bool, m, zero, operands=dt),
-        k.op(
-            "ne",
-            torch.bool,
-            k.op("lt", torch.bool, m, zero, operands=dt),
-            k.op("lt", torch.bool, b, zero, operands=dt),
-        ),
-    )
+    fix = _rounds_down(k, dt, m, b, zero)
     d = k.op("where", dt, fix, k.op("sub", dt, d, one), d)
     f = k.op("floor", dt, d)
     up = k.op("gt", torch.bool, k.op("sub", dt, d, f), k.constant(0.5, dt), operands=dt)
