@@ -12,11 +12,10 @@ from __future__ import annotations
 import dis
 import struct
 import sys
-import sysconfig
-import warnings
-from pathlib import Path
 from types import CodeType
 from typing import BinaryIO
+
+from corpus import dump, name_of
 
 VERSION = sys.version_info[:2]
 
@@ -82,52 +81,25 @@ def locals_of(code: CodeType) -> bytes:
     return bytes(out)
 
 
-def write(out: BinaryIO, code: CodeType) -> int:
-    """Append `code` and the code objects among its constants; how many they are."""
-    todo, count = [code], 0
-    while todo:
-        code = todo.pop()
-        todo += [const for const in code.co_consts if isinstance(const, CodeType)]
-        name = f"{code.co_filename}:{code.co_firstlineno}:{code.co_qualname}".encode(errors="replace")
-        parts = (name, code.co_code, code.co_exceptiontable)
-        kinds = locals_of(code)
-        where = [i for i, name in enumerate(code.co_names) if trust_of(name) == 6]
-        set_name = where[0] if where else 2**32 - 1
-        numbers = (
-            code.co_flags,
-            code.co_stacksize,
-            len(code.co_names),
-            set_name,
-            len(code.co_consts),
-            len(kinds) // 2,
-        )
-        out.write(struct.pack("<9I", *map(len, parts), *numbers))
-        out.writelines(parts)
-        out.writelines(map(const_of, code.co_consts))
-        out.write(kinds)
-        count += 1
-    return count
-
-
-def main(out: str, *paths: str) -> None:
-    """Compile what lies below `paths` and write it to `out`."""
-    warnings.simplefilter("ignore")
-    sys.setrecursionlimit(20_000)
-    count = 0
-    with open(out, "wb") as file:
-        file.write(bytes([sys.version_info[1]]))
-        for path in paths or (sysconfig.get_path("stdlib"),):
-            top = Path(path)
-            for source in [top] if top.is_file() else sorted(top.rglob("*.py")):
-                if not paths and "site-packages" in source.parts:
-                    continue
-                try:
-                    code = compile(source.read_bytes(), str(source), "exec", dont_inherit=True)
-                except (SyntaxError, ValueError, RecursionError, UnicodeError):
-                    continue  # test data that is meant not to compile
-                count += write(file, code)
-    print(f"{sys.version.split()[0]}: {count} code objects")
+def write(out: BinaryIO, code: CodeType) -> None:
+    """Append `code` to `out`."""
+    parts = (name_of(code), code.co_code, code.co_exceptiontable)
+    kinds = locals_of(code)
+    where = [i for i, name in enumerate(code.co_names) if trust_of(name) == 6]
+    set_name = where[0] if where else 2**32 - 1
+    numbers = (
+        code.co_flags,
+        code.co_stacksize,
+        len(code.co_names),
+        set_name,
+        len(code.co_consts),
+        len(kinds) // 2,
+    )
+    out.write(struct.pack("<9I", *map(len, parts), *numbers))
+    out.writelines(parts)
+    out.writelines(map(const_of, code.co_consts))
+    out.write(kinds)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    dump(sys.argv[1], sys.argv[2:], write)
