@@ -13,6 +13,7 @@ import torch
 
 from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.operators import decompose_log_softmax, decompose_softmax
 from pydynamo.lowering.pipeline import compile_graph, device_of
@@ -212,6 +213,8 @@ def compile_fx(
     """
     opts = options if isinstance(options, Options) else Options.make(options, mode)
     check_writes(gm)
+    if any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in example_inputs):
+        start_early()
     return private.dynamo_disable(
         private.aot(
             gm,

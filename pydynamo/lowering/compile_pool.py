@@ -14,10 +14,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 
-from pydynamo.lowering.compile_worker import Job
+from pydynamo.lowering.binaries import Job
 
 log = logging.getLogger("pydynamo.lowering")
-FEW = 3  # kernels that are not worth the start of a process
+FEW = 3  # kernels that are not worth the start of a process, where there are few cores
+EARLY = 4  # workers that are started before there is anything to compile
 PATIENCE = 2.0  # seconds after which the progress bar appears
 _pool: Executor | None = None
 _local = threading.local()
@@ -52,18 +53,27 @@ class Worker:
 
     def close(self) -> None:
         """End the process."""
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        self.process.wait(timeout=10)
+        with contextlib.suppress(OSError):  # it may be gone already
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def _own_worker() -> Worker:
+    """This thread's worker process."""
+    worker = getattr(_local, "worker", None)
+    if worker is None or worker.process.poll() is not None:
+        worker = _local.worker = Worker()
+    found: Worker = worker
+    return found
 
 
 def compile_elsewhere(job: Job) -> str:
     """Compile in this thread's own worker process."""
-    worker = getattr(_local, "worker", None)
-    if worker is None or worker.process.poll() is not None:
-        worker = _local.worker = Worker()
-    done: str = worker.compile(job)
-    return done
+    return _own_worker().compile(job)
 
 
 def pool() -> Executor:
@@ -74,10 +84,18 @@ def pool() -> Executor:
     return _pool
 
 
+def start_early(executor: Callable[[], Executor] = pool) -> None:
+    """Start workers while the graph is still being traced: their imports take longer than most kernels."""
+    if workers() > FEW and _pool is None:
+        for _ in range(min(EARLY, workers())):
+            executor().submit(_own_worker)
+
+
 def compile_all(jobs: Sequence[Job], executor: Callable[[], Executor] = pool) -> list[str]:
     """Compile every distinct job in parallel; returns what failed (to be raised by whoever needs that kernel)."""
     todo = list({repr(j): j for j in jobs}.values())
-    if len(todo) <= FEW or workers() < 2:
+    few = FEW if workers() <= FEW else 0
+    if len(todo) <= few or workers() < 2:
         return []
     started, failed = time.perf_counter(), []
     with _progress(len(todo)) as advance:
@@ -92,11 +110,13 @@ def compile_all(jobs: Sequence[Job], executor: Callable[[], Executor] = pool) ->
 @contextlib.contextmanager
 def _progress(total: int) -> Iterator[Callable[[], None]]:
     """A bar on the terminal, once compiling takes longer than a moment."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
     from rich.console import Console
     from rich.progress import Progress
 
-    console = Console(file=sys.stderr)
-    bar = Progress(console=console, transient=True, disable=not console.is_terminal)
+    bar = Progress(console=Console(file=sys.stderr), transient=True)
     task = bar.add_task("compiling Triton kernels", total=total)
     started, shown = time.perf_counter(), False
 

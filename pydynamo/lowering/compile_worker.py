@@ -11,13 +11,15 @@ import pickle
 import sys
 from typing import Any
 
-Job = tuple[str, dict[str, str], dict[str, Any], tuple[int, ...], tuple[str, int, int], dict[str, Any]]
+from pydynamo.lowering import binaries
+from pydynamo.lowering.binaries import Job
 
 
 def compile_job(job: Job) -> str:
     """Compile (file, signature, constants, aligned parameters, target, options); returns an error or ""."""
     try:
-        compile_file(job)
+        if binaries.find(job) is None:
+            binaries.save(job, compile_file(job))
     except Exception as e:  # the main process compiles again and raises it where it belongs
         return f"{type(e).__name__}: {e}"
     return ""
@@ -54,10 +56,23 @@ def _load(path: str) -> Any:
     return module.kernel
 
 
+def warm_up() -> None:
+    """What the first compilation would wait for: Triton's modules, and the hash of its own files."""
+    try:
+        from triton.backends.nvidia.compiler import get_ptxas_version
+        from triton.runtime.cache import triton_key
+
+        triton_key()
+        get_ptxas_version(90)
+    except Exception:
+        pass  # another version keeps them elsewhere: then the first job is slower
+
+
 def serve() -> None:
     """Read pickled jobs from standard input until it closes; answer each with a pickled error or ""."""
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a compiler prints must not mix with the replies
+    warm_up()
     while True:
         try:
             job = pickle.load(sys.stdin.buffer)

@@ -11,9 +11,11 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering import runtime
 from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.binaries import Binary
 from pydynamo.lowering.config import Options
-from pydynamo.lowering.runtime import compile_kernel, target_of
+from pydynamo.lowering.runtime import target_of
 from pydynamo.lowering.triton_codegen import Config, KernelSource
 
 ALIGNMENT = 16  # bytes: what a 128-bit load wants
@@ -47,10 +49,10 @@ class DirectLauncher:
         self._launch(run, pointers, self.grid)
 
     def _launch(self, run: Run, values: list[int], grid: Grid | None) -> None:
-        if torch.cuda.current_device() == self.index:
+        if private.current_device() == self.index:
             run(private.current_stream(self.index), values, grid)
         else:
-            with torch.cuda.device(self.device):
+            with torch.cuda.device(self.index):
                 run(private.current_stream(self.index), values, grid)
 
     def _prepare(self, aligned: Aligned, pointers: list[int]) -> Run:
@@ -61,15 +63,10 @@ class DirectLauncher:
         return run
 
     def _bind(self, config: Config, aligned: Aligned) -> Run:
-        kernel = compile_kernel(self.src, config, self.target, aligned)
-        launch = kernel.run  # loads the binary
-        function, metadata = kernel.function, kernel.packed_metadata
-        constants = tuple(self.src.constexprs(config).values())
-
-        def run(stream: int, values: list[int], grid: Grid) -> None:
-            launch(*grid, stream, function, metadata, None, None, None, *values, *constants)
-
-        return run
+        if private.current_device() == self.index:
+            return bind(self.src, config, self.target, aligned, self.index)
+        with torch.cuda.device(self.index):
+            return bind(self.src, config, self.target, aligned, self.index)
 
     def _measure(
         self, configs: list[Config], aligned: Aligned, values: list[int], x: int | None, r: int | None
@@ -81,12 +78,12 @@ class DirectLauncher:
         return fastest(configs, lambda c: self._time(c, aligned, values, self.src.grid(c, x, r)))
 
     def _time(self, config: Config, aligned: Aligned, values: list[int], grid: Grid) -> float:
+        stream = private.current_stream(self.index)
         try:
             run = self._bind(config, aligned)
+            return self._clock(lambda: run(stream, values, grid))
         except RuntimeError:  # too many resources for this device
             return float("inf")
-        stream = private.current_stream(self.index)
-        return self._clock(lambda: run(stream, values, grid))
 
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
         """Run the matmul template or the library's product, whichever was faster on the first call."""
@@ -111,6 +108,39 @@ class DirectLauncher:
             end.synchronize()
             best = min(best, start.elapsed_time(end))
         return best
+
+
+def bind(src: KernelSource, config: Config, target: Any, aligned: Aligned, device: int) -> Run:
+    """A loaded kernel as a function of stream, parameters and grid.
+
+    torch brings a launcher for machine code; where it does not, or where the kernel wants what that one does not know,
+    Triton's own is built, which takes a C compiler and its time.
+    """
+    static = private.static_launcher()
+    binary = runtime.binary(src, config, target, aligned)
+    if static is not None and binary.plain:
+        function, _, _ = static._load_kernel(binary.path, binary.name, binary.shared, device)
+        return _static(static._launch_kernel, function, binary, src)
+    kernel = runtime.compile_kernel(src, config, target, aligned)
+    launch = kernel.run  # loads the binary
+    loaded, metadata = kernel.function, kernel.packed_metadata
+    constants = tuple(src.constexprs(config).values())
+
+    def run(stream: int, values: list[int], grid: Any) -> None:
+        launch(*grid, stream, loaded, metadata, None, None, None, *values, *constants)
+
+    return run
+
+
+def _static(launch: Any, function: int, binary: Binary, src: KernelSource) -> Run:
+    warps, shared, nulls = binary.warps, binary.shared, (0,) * binary.scratch
+    types = "O" * len(src.dtypes) + ("l" if src.wide else "i") * len(src.sizes) + "O" * binary.scratch
+
+    def run(stream: int, values: list[int], grid: Any) -> None:
+        x, y, z = grid
+        launch(function, x, y, z, warps, shared, types, (*values, *nulls), stream)
+
+    return run
 
 
 class SizedLauncher(DirectLauncher):

@@ -2,8 +2,8 @@
 
 Interpreted: the source is run on CPU tensors by the mended interpreter.
 Compiled: `triton.compile` ahead of time for a target, then the compiled kernel is launched directly, without the
-JIT's per-call dispatch.  Sources live in the disk cache under the hash of their text; Triton keeps its binaries
-under a key of source, versions, options and target.
+JIT's per-call dispatch.  Sources live in the disk cache under the hash of their text, their binaries beside them
+(see `binaries`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from pydynamo.errors import PydynamoError
-from pydynamo.lowering.compile_worker import Job, compile_file
+from pydynamo.lowering import binaries
+from pydynamo.lowering.binaries import Binary, Job
+from pydynamo.lowering.compile_worker import compile_file
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.numerics import SIGNATURE
 from pydynamo.lowering.symbols import hint
@@ -73,12 +75,18 @@ class Interpreted:
 
 
 # ---------------------------------------------------------------------- compiled
-def target_of(device: torch.device) -> Any:
-    """Triton's target for a CUDA device."""
-    from triton.backends.compiler import GPUTarget
+class Target(NamedTuple):
+    """What Triton calls GPUTarget, without importing Triton for it."""
 
+    backend: str
+    arch: int
+    warp_size: int
+
+
+def target_of(device: torch.device) -> Target:
+    """Triton's target for a CUDA device."""
     major, minor = torch.cuda.get_device_capability(device)
-    return GPUTarget("cuda", major * 10 + minor, 32)
+    return Target("cuda", major * 10 + minor, 32)
 
 
 def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Job:
@@ -108,12 +116,23 @@ def job_of(src: KernelSource, config: Config, target: Any, aligned: Sequence[boo
 
 
 def compile_kernel(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Any:
-    """Triton's compiled kernel, from its disk cache where a worker or an earlier process has been."""
+    """Triton's compiled kernel, from its disk cache where an earlier process has been."""
+    return _compile(job_of(src, config, target, aligned))
+
+
+def _compile(job: Job) -> Any:
     from pydynamo.lowering.testing import interpreter
 
     if interpreter.installed():
         raise PydynamoError("this process interprets Triton kernels: compile them for a GPU in a process of its own")
-    return compile_file(job_of(src, config, target, aligned))
+    return compile_file(job)
+
+
+def binary(src: KernelSource, config: Config, target: Any, aligned: Sequence[bool] | None = None) -> Binary:
+    """Machine code of a kernel: found where a worker or an earlier process has left it, else made here."""
+    job = job_of(src, config, target, aligned)
+    found = binaries.find(job)
+    return binaries.save(job, _compile(job)) if found is None else found
 
 
 def prepare(sources: Sequence[KernelSource], options: Options, device: torch.device) -> None:
@@ -124,7 +143,8 @@ def prepare(sources: Sequence[KernelSource], options: Options, device: torch.dev
 
     target = target_of(device)
     tried = slice(None) if options.mode == "max-autotune" else slice(1)
-    compile_all([job_of(s, c, target) for s in sources for c in s.configs[tried]])
+    jobs = [job_of(s, c, target) for s in sources for c in s.configs[tried]]
+    compile_all([job for job in jobs if binaries.find(job) is None])
 
 
 def launcher(src: KernelSource, options: Options, device: torch.device) -> Launcher:

@@ -35,6 +35,16 @@ except ImportError as e:
     ) from e
 
 
+# which device is current, without the checks that torch.cuda makes first; this build may have no CUDA
+current_device = getattr(torch._C, "_cuda_getDevice", torch.cuda.current_device)
+
+
+def static_launcher() -> Any:
+    """torch's own loader and launcher of cubins (``_load_kernel``, ``_launch_kernel``); None where it has none."""
+    found = getattr(torch._C, "_StaticCudaLauncher", None)
+    return found if hasattr(found, "_load_kernel") and hasattr(found, "_launch_kernel") else None
+
+
 def current_stream(index: int) -> int:
     """Handle of the current stream of a device, as an integer (without building a Stream object)."""
     return int(torch._C._cuda_getCurrentRawStream(index))
@@ -85,6 +95,7 @@ __all__ = [
     "PromotionKind",
     "aot",
     "core_aten_decompositions",
+    "current_device",
     "current_stream",
     "dynamo_disable",
     "elementwise_dtypes",
@@ -96,5 +107,6 @@ __all__ = [
     "min_cut_rematerialization_partition",
     "overlaps",
     "register_backend",
+    "static_launcher",
     "symbols_of",
 ]
