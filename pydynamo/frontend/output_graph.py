@@ -86,7 +86,8 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         name = target if op == "call_method" else getattr(target, "__name__", "")
-        seen = would_be_seen(tx) if may_fail(name, args) else ""
+        failing = may_fail(name, args)
+        seen = would_be_seen(tx) if failing else ""
         if seen and self.leaves_traces:
             unsupported("failing-operator-in-try", f"{name} {seen}, and {self.leaves_traces} before it")
         self.may_run_again |= bool(seen)
@@ -104,6 +105,8 @@ class OutputGraph:
         for value in [*args, *kwargs.values()]:
             tensors_in(value, known)
         node = self.graph.create_node(op, target, fx_args, fx_kwargs)
+        if failing:
+            node.meta["may_fail"] = True
         wrapped = wrap_result(tx, result, node, known)
         if _is_fact(wrapped) and result is not None:
             self._erase(node)
@@ -229,7 +232,7 @@ _PURE_FUNCTIONS = frozenset({operator.getitem, getattr})
 
 def _is_impure(node: torch.fx.Node) -> bool:
     """True for nodes that stay though nobody uses them: mutation, random numbers, failures, mode switches."""
-    if node.op in ("placeholder", "output"):
+    if node.op in ("placeholder", "output") or "may_fail" in node.meta:
         return True
     if node.op == "call_method":
         name = str(node.target)

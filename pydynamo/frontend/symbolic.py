@@ -79,7 +79,9 @@ class SymbolicShapes:
         if self.shape_env is None:
             from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-            self.shape_env = ShapeEnv()
+            # sizes and numbers that depend on data come without guards: what an operator takes for granted of them only a
+            # check while running could hold, so they are breaks, with symbols as without
+            self.shape_env = ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
             fake_mode.shape_env = self.shape_env
             fake_mode.static_shapes = False
         return self.shape_env

@@ -293,3 +293,30 @@ def test_writing_to_a_tensor_that_overlaps_itself():
         log.append(3)
 
     return f, [(torch.zeros(5), []), (torch.zeros(4), [])]
+
+
+@program
+def test_whose_result_nobody_uses():
+    def f(x, i, log):
+        log.append(1)
+        x[i]
+        x[1:][i]
+        log.append(2)
+        return x + 1
+
+    return f, [(torch.ones(3), torch.tensor([i]), []) for i in (1, 2, 7, 0)]
+
+
+@program
+def test_for_sizes_that_data_decide():
+    def f(x, y, log):
+        log.append(1)
+        kept = x[x > 0]
+        y.add_(1)
+        log.append(2)
+        kept.reshape(-1, 2)
+        log.append(3)
+        return kept.reshape(2, -1) + y
+
+    shapes = ((1, 1, -1, 1, 1), (1, 1, 1, -1), (1, -1, 1, -1, 1), (-1, -1, 1, 1, 1, 1, 1))
+    return f, [(torch.tensor(signs, dtype=torch.float32), torch.zeros(1), []) for signs in shapes]
