@@ -157,6 +157,8 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         tx.output.guards.add("CLASS_LACKS", sources.const(cls), dunder)
         return None
     if raw is None:
+        if dunder != "__iter__":
+            unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}, which is None")
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):

@@ -212,7 +212,7 @@ def namedtuple_attribute(tx: Translator, var: SequenceVariable, name: str) -> Va
 
     if name in ("__len__", "__getitem__", "__iter__", "__contains__", "count", "index"):
         return MethodOfBuiltin(var, name)
-    if name == "_fields":
+    if name == "_fields" and not is_structseq(var.cls):
         return from_python(tuple(var.cls._fields))  # type: ignore[attr-defined]
     return class_attribute_of(tx, var, var.cls, name)
 
