@@ -26,7 +26,13 @@ def not_finite():
 
 def rounding():
     def f(x, a):
-        seen = [a + 0.1 - 0.1 == a, a * 3 == a + a + a, (a + 1e16) - 1e16 == a, a / 3 * 3 == a, a * 10 > 3.0000000000000004]
+        seen = [
+            a + 0.1 - 0.1 == a,
+            a * 3 == a + a + a,
+            (a + 1e16) - 1e16 == a,
+            a / 3 * 3 == a,
+            a * 10 > 3.0000000000000004,
+        ]
         return x * a, seen, bool(a - 0.1 + 0.1 - a), round(a * 10) > 3, int(a * 7)
 
     return f, [(ONE, a) for a in (0.3, 0.1, 0.7, 1e-3, 1.7)]
@@ -45,7 +51,9 @@ def sums():
     def f(x, a, b, c):
         return x * a, sum([a, b, c]), sum((a, b, c), 0.5), sum([a] * 10), max(a, b), min(a, b, c), a + b + c
 
-    return f, [(ONE, *t) for t in ((0.1, 0.2, 0.3), (0.2, 0.2, 0.3), (1e16, 1.0, -1e16), (0.1, 0.7, 1e16), (0.1, -0.0, 3.0))]
+    return f, [
+        (ONE, *t) for t in ((0.1, 0.2, 0.3), (0.2, 0.2, 0.3), (1e16, 1.0, -1e16), (0.1, 0.7, 1e16), (0.1, -0.0, 3.0))
+    ]
 
 
 @pytest.mark.parametrize("dynamic", [None, True, False])

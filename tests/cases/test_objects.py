@@ -709,3 +709,24 @@ def test_attributes_that_were_made_and_deleted_again():
         return x * mine + plain.k, hasattr(plain, "t"), telling.y, hasattr(slotted, "a"), hasattr(Plain, "new")
 
     return f, [(ONE, Plain(), Telling(), Slotted()), (ONE, Plain(), Telling(), Slotted())]
+
+
+@program
+def test_the_dictionary_of_a_namespace():
+    def f(x, ns):
+        ns.a += 1
+        ns.new = x
+        other = types.SimpleNamespace(**vars(ns))
+        other.a = 100
+        del other.new
+        return (
+            x * ns.a,
+            ns,
+            other,
+            list(vars(ns)),
+            vars(other),
+            vars(other).keys() <= vars(ns).keys(),
+            "new" in vars(ns),
+        )
+
+    return f, [(ONE, types.SimpleNamespace(a=1)), (ONE, types.SimpleNamespace(a=2, b="z"))]

@@ -73,7 +73,9 @@ class ExceptionVariable(VariableTracker):
         elif name == "__suppress_context__":
             self.suppress = tx.truth(value)
         else:
-            if any(hasattr(base.__dict__.get(name), "__set__") for base in self.cls.__mro__) or not _plain_stores(self.cls):
+            if any(hasattr(base.__dict__.get(name), "__set__") for base in self.cls.__mro__) or not _plain_stores(
+                self.cls
+            ):
                 unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
             self.attrs[name] = value
 
@@ -156,7 +158,7 @@ def make_exception(
     if cls.__init__ is not _first_builtin(cls).__init__:
         made.args = args  # what __init__ in Python did is in ``attrs``
     else:
-        made.__init__(*args)  # type: ignore[misc]
+        cls.__init__(made, *args)
     for name, value in attrs.items():
         setattr(made, name, value)
     made.__cause__ = cause

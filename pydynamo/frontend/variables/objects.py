@@ -251,7 +251,8 @@ class ObjectVariable(VariableTracker):
 
     def has_dict(self) -> bool:
         """True if instances have a ``__dict__`` of the usual kind."""
-        return self.cls.__dictoffset__ != 0 and isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
+        usual = isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
+        return self.cls.__dictoffset__ != 0 and (usual or self.cls is types.SimpleNamespace)
 
     def is_slot(self, name: str) -> bool:
         """True if the attribute lives in a slot."""

@@ -41,7 +41,11 @@ def given_to(value: VariableTracker, members: SetVariable) -> Any:
         return value.layout
     if not all(is_plain(code) for code in members.members):
         return None
-    return dict.fromkeys(members.members) if isinstance(value, DictVariable) and value.cls is dict else list(members.members)
+    return (
+        dict.fromkeys(members.members)
+        if isinstance(value, DictVariable) and value.cls is dict
+        else list(members.members)
+    )
 
 
 def after(layout: Layout, method: str, operands: list[Any]) -> Layout:
