@@ -17,6 +17,7 @@ from torch._subclasses.fake_tensor import (
 from pydynamo.frontend.exc import Unsupported, unsupported
 from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
 from pydynamo.frontend.fake_mode import TranslationMode
+from pydynamo.frontend.first_run import Changes
 from pydynamo.frontend.guards import GuardSet, global_state
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
@@ -50,6 +51,7 @@ class OutputGraph:
         self.inputs: list[GraphInput] = []
         #: what a failing graph leaves behind; '' if nothing, so that its frame can run again from its start
         self.leaves_traces = ""
+        self.changes = Changes()
         #: whether an operator was recorded whose failure makes that necessary
         self.may_run_again = False
         self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
@@ -125,7 +127,10 @@ class OutputGraph:
             left = f"nobody knows what {name} does"
         elif traces.written and not self._are_new(traces.written):
             left = f"{name} changes a tensor"
-        if not left or self.leaves_traces:
+        if not left:
+            return
+        self.changes.note(traces, not traces.unknown and _is_of_torch(target))
+        if self.leaves_traces:
             return
         if self.may_run_again:
             unsupported("failing-operator-in-try", f"{left} after an operator that may fail in a try block")

@@ -320,3 +320,21 @@ def test_for_sizes_that_data_decide():
 
     shapes = ((1, 1, -1, 1, 1), (1, 1, 1, -1), (1, -1, 1, -1, 1), (-1, -1, 1, 1, 1, 1, 1))
     return f, [(torch.tensor(signs, dtype=torch.float32), torch.zeros(1), []) for signs in shapes]
+
+
+@program
+def test_that_refuse_only_real_tensors():
+    weight = torch.ones(3, 3)
+
+    def f(x, counts, noisy, log):
+        counts.add_(1)
+        log.append("counted")
+        noise = torch.rand(1) if noisy else 0
+        log.append("drawn")
+        y = torch.nn.functional.linear(x, weight) + noise
+        counts[0] = 7
+        log.append("multiplied")
+        return y
+
+    dtypes = (torch.float32, torch.bfloat16, torch.float64, torch.float32, torch.bfloat16)
+    return f, [(torch.ones(2, 3, dtype=d), torch.zeros(2), n % 2 == 1, []) for d in dtypes for n in range(2)]
