@@ -162,7 +162,10 @@ def _dict_equal(tx: Translator, left: DictVariable, right: DictVariable) -> bool
         return False
     if len(left.entries) != len(right.entries):
         return False
-    for code, (_, value) in left.entries.items():
+    for code in list(left.entries):
+        if code not in left.entries:
+            continue  # a value's comparison has taken it out
+        value = left.entries[code][1]
         if code not in right.entries or not same_or_equal(tx, value.realize(), right.entries[code][1].realize()):
             return False
     return True

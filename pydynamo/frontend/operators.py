@@ -199,6 +199,11 @@ def _builtin_binary(
                 list,
                 tuple,
             ):
+                if plain is tuple and not (left.items and right.items):
+                    # CPython gives the other one itself, if it is a plain tuple
+                    other = right if not left.items else left
+                    if other.cls is tuple:
+                        return other
                 if is_namedtuple(right.cls):
                     return SequenceVariable(left.items + right.items, plain)
                 return SequenceVariable(left.items + right.items, type(left.cls() + right.cls()))
@@ -208,6 +213,8 @@ def _builtin_binary(
             if inplace and left.cls is list:
                 tx.ledger.mutate(left)
                 left.items[:] = left.items * right.value
+                return left
+            if left.cls is tuple and right.value == 1:
                 return left
             if left.cls in (list, tuple, torch.Size):
                 return SequenceVariable(left.items * right.value, type(left.cls() * 1))

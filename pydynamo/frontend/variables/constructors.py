@@ -73,6 +73,8 @@ def _set_of(cls: type) -> Handler:
         if not args:
             return SetVariable.from_values([], cls)
         value = args[0].realize()
+        if cls is frozenset and isinstance(value, SetVariable) and value.cls is frozenset:
+            return value
         given = as_set(tx, value)
         made = SetVariable(dict(given.members), cls)
         table = given_to(value, given)

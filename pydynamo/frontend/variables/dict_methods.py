@@ -231,6 +231,8 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
             return s.members.pop(s.layout.pop())
         return s.members.pop(next(code for code, member in s.members.items() if member is first))
     if name == "copy" and not args:
+        if s.cls is frozenset:
+            return s
         return _new_set(dict(s.members), s.cls, after(s.layout, "copy", []))
     if name == "__reduce_ex__":
         items = SequenceVariable(s.ordered(), list)
