@@ -4,96 +4,101 @@
     python benchmarks/gpu.py --only kernels --out kernels
     python benchmarks/gpu.py --tiny --interpret --out tiny   # the same logic on a CPU, under the interpreter
 
-Bandwidth is compared with a device-to-device copy that is measured in the same run.  Times are medians over
-repetitions between CUDA events after warm-up; with a time budget, what does not fit is listed as skipped.
+Bandwidth is compared with a device-to-device copy that is measured in the same run.  Kernels are timed on the device:
+it is kept busy until the host has queued all repetitions.  Models are timed from the wall, as many steps after each
+other.  Both files are written after every row, and a watchdog ends the run at its time limit, so that nothing is lost
+to a slow compiler; what did not fit is listed as skipped.  An error that leaves the device unusable starts the program
+anew, in the same process, behind the case that made it.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import json
 import math
 import os
 import statistics
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 
 sys.path.insert(0, str(Path(__file__).parent))
-import gpu_models
+from gpu_cases import KERNELS, MODELS, Case, Fn, kernel_case, model_case, model_name
+from gpu_table import Row, table
 
-BUDGET = 460.0  # seconds for one call
-Fn = Callable[..., Any]
-
-
-@dataclasses.dataclass
-class Case:
-    """A function with its arguments; `nbytes` is what it must move at least; `goal` is a share of copy speed."""
-
-    name: str
-    fn: Fn
-    args: tuple[Any, ...]
-    nbytes: int = 0
-    goal: float = 0.0
-    backward: bool = False
-    autotune: bool = False
-
-
-@dataclasses.dataclass
-class Row:
-    name: str
-    system: str
-    ms: float = math.nan
-    compile_s: float = math.nan  # first call, empty caches on disk
-    warm_s: float = math.nan  # first call of a new compilation that finds the caches filled
-    peak_mb: float = math.nan
-    kernels: int = 0
-    vs_copy: float = math.nan
-    goal: float = 0.0
-    note: str = ""
+BUDGET = 445.0  # seconds for one call, from its start
+RESERVE = 10.0  # seconds before the limit at which nothing is started any more
+GUESS = {"kernel": 12.0, "model": 40.0}  # seconds of one row, before one was seen
+OVERHEAD = 4_000_000  # clock cycles that the device sleeps while the host queues work
 
 
 class Bench:
     """Clock, devices and the systems under test."""
 
-    def __init__(self, tiny: bool, interpret: bool, budget: float) -> None:
-        self.tiny, self.interpret = tiny, interpret
+    def __init__(
+        self, tiny: bool, interpret: bool, limit: float, out: str, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.tiny, self.interpret, self.out, self.clock = tiny, interpret, out, clock
         self.device = torch.device("cpu" if interpret else "cuda")
-        self.until = time.perf_counter() + budget
+        self.limit = limit  # by `clock`
         self.rows: list[Row] = []
+        self.seen: dict[tuple[str, str], float] = {}  # (kind, system) -> longest row so far
         self.copy_bytes_per_s = math.nan
+        self.lock = threading.Lock()
 
     # ------------------------------------------------------------------ measuring
+    @property
+    def cuda(self) -> bool:
+        return self.device.type == "cuda"
+
     def sync(self) -> None:
-        if self.device.type == "cuda":
+        if self.cuda:
             torch.cuda.synchronize()
 
-    def time(self, run: Callable[[], Any], seconds: float = 0.25) -> float:
-        """Median milliseconds of one call."""
+    def wall(self, run: Callable[[], Any], seconds: float) -> float:
+        """Milliseconds of one call from the wall, many after each other."""
         run()
         self.sync()
         t = time.perf_counter()
         run()
         self.sync()
         once = max(time.perf_counter() - t, 1e-6)
-        n = 1 if self.tiny else max(3, min(100, int(seconds / once)))
-        if self.device.type != "cuda":
+        if self.tiny:
             return 1e3 * once
+        n = max(2, min(50, int(seconds / 3 / once)))
         samples = []
-        for _ in range(n):
+        for _ in range(3):
+            t = time.perf_counter()
+            for _ in range(n):
+                run()
+            self.sync()
+            samples.append((time.perf_counter() - t) / n)
+        return 1e3 * statistics.median(samples)
+
+    def on_device(self, run: Callable[[], Any], seconds: float = 0.15) -> float:
+        """Milliseconds of one call on the device, whatever the host takes to queue it."""
+        if not self.cuda:
+            return self.wall(run, seconds)
+        once = self.wall(run, 0.03) / 1e3
+        n = max(1, min(20, int(0.02 / once)))
+        samples = []
+        for _ in range(max(3, min(15, int(seconds / once / n)))):
             start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            torch.cuda._sleep(OVERHEAD)
             start.record()
-            run()
+            for _ in range(n):
+                run()
             end.record()
             end.synchronize()
-            samples.append(start.elapsed_time(end))
+            samples.append(start.elapsed_time(end) / n)
         return statistics.median(samples)
 
     def copy_speed(self) -> float:
@@ -101,255 +106,265 @@ class Bench:
         n = 1 << (10 if self.tiny else 30)
         a = torch.empty(n, dtype=torch.uint8, device=self.device)
         b = torch.empty_like(a)
-        self.copy_bytes_per_s = 2 * n / (self.time(lambda: b.copy_(a)) / 1e3)
+        self.copy_bytes_per_s = 2 * n / (self.on_device(lambda: b.copy_(a)) / 1e3)
         return self.copy_bytes_per_s
 
     # ------------------------------------------------------------------ systems
-    def systems(self, case: Case) -> dict[str, Callable[[Fn], Fn]]:
+    def compilers(self) -> dict[str, Callable[[Fn], Fn]]:
+        """What each system makes of a function; the first of them is the reference."""
+        import pydynamo
         from pydynamo.lowering.capture import backend
 
-        def own(mode: str) -> Callable[[Fn], Fn]:
-            options = {"mode": mode, "interpret": self.interpret}
-            return lambda f: torch.compile(f, backend=backend, options=options, dynamic=False)
+        def own(mode: str = "default") -> dict[str, Any]:
+            return {"mode": mode, "interpret": self.interpret}
 
-        out: dict[str, Callable[[Fn], Fn]] = {"eager": lambda f: f, "pydynamo": own("default")}
-        if not self.interpret:
-            out["inductor"] = lambda f: torch.compile(f, dynamic=False)
-            out["pydynamo reduce-overhead"] = own("reduce-overhead")
-            out["inductor reduce-overhead"] = lambda f: torch.compile(f, mode="reduce-overhead", dynamic=False)
-        if case.autotune:
-            out["pydynamo max-autotune"] = own("max-autotune")
-            if not self.interpret:
-                out["inductor max-autotune"] = lambda f: torch.compile(
-                    f, mode="max-autotune-no-cudagraphs", dynamic=False
-                )
-        if case.nbytes and not self.tiny:  # kernels: launch overhead is a case of its own
-            out = {k: v for k, v in out.items() if "overhead" not in k}
-        return out
+        def ours(mode: str) -> Callable[[Fn], Fn]:
+            return lambda f: torch.compile(f, backend=backend, options=own(mode), dynamic=False)
 
-    def run(self, case: Case) -> None:
-        """One row for each system."""
-        for system, compile_ in self.systems(case).items():
-            row = Row(case.name, system, goal=case.goal)
-            self.rows.append(row)
-            if time.perf_counter() > self.until:
+        def inductor(mode: str | None) -> Callable[[Fn], Fn]:
+            return lambda f: torch.compile(f, mode=mode, dynamic=False)
+
+        return {
+            "eager": lambda f: f,
+            "pydynamo": ours("default"),
+            "inductor": inductor(None),
+            "pydynamo front": lambda f: pydynamo.compile(f, backend="triton", dynamic=False, options=own()),
+            "pydynamo reduce-overhead": ours("reduce-overhead"),
+            "inductor reduce-overhead": inductor("reduce-overhead"),
+            "pydynamo max-autotune": ours("max-autotune"),
+            "inductor max-autotune": inductor("max-autotune-no-cudagraphs"),
+        }
+
+    def plan(self, only: str | None) -> Iterator[tuple[str, Callable[[], Case], list[str]]]:
+        """(name, case, systems), the most telling first."""
+        first = ["eager", "pydynamo", "inductor"]
+        kernels = [(row[0], lambda row=row: kernel_case(row, self.tiny, self.device)) for row in KERNELS]
+        models = [
+            (model_name(n, train), lambda n=n, train=train: model_case(n, train, self.tiny, self.device))
+            for n, train in MODELS
+        ]
+        if only != "models":
+            for name, make in kernels:
+                more = ["pydynamo front"] if name == "one small kernel" else []
+                yield name, make, first + more
+        if only != "kernels":
+            for name, make in models:
+                yield name, make, first
+        if only != "models":
+            for name, make in kernels:
+                if name == "linear+gelu":
+                    yield name, make, ["pydynamo max-autotune", "inductor max-autotune"]
+                if name == "one small kernel":
+                    yield name, make, ["pydynamo reduce-overhead", "inductor reduce-overhead"]
+        if only != "kernels":
+            for name, make in models:
+                yield name, make, ["pydynamo front", "pydynamo reduce-overhead", "inductor reduce-overhead"]
+
+    def fits(self, kind: str, system: str) -> bool:
+        """Whether a row of that kind is likely to end before the limit."""
+        return self.clock() + self.seen.get((kind, system), GUESS[kind]) < self.limit - RESERVE
+
+    def run(self, name: str, make: Callable[[], Case], systems: Sequence[str]) -> None:
+        """One row for each system, written to disk at once; what is there already is left."""
+        done = {(r.name, r.system) for r in self.rows}
+        left = [s for s in systems if (name, s) not in done and not (self.interpret and "inductor" in s)]
+        compilers = self.compilers()
+        case: Case | None = None
+        reference: list[torch.Tensor] | None = None
+        for system in left:
+            row = Row(name, system)
+            kind = "model" if name.split()[-1] in ("training", "inference") else "kernel"
+            start = self.clock()
+            if not self.fits(kind, system):
                 row.note = "skipped: out of time"
-                continue
-            try:
-                self._measure(case, compile_, row)
-            except Exception as e:  # one failure must not hide the other rows
-                row.note = f"{type(e).__name__}: {str(e).splitlines()[0][:120] if str(e) else ''}"
-            if self.device.type == "cuda":
-                torch.cuda.empty_cache()
+            else:
+                try:
+                    if case is None:
+                        case = make()
+                    row.goal = case.goal
+                    reference = self._measure(case, compilers[system], row, reference)
+                except Exception as e:  # one failure must not hide the other rows
+                    row.note = f"{type(e).__name__}: {str(e).splitlines()[0][:120] if str(e) else ''}"
+                key = (kind, system)
+                self.seen[key] = max(self.seen.get(key, 0.0), self.clock() - start)
+            with self.lock:
+                self.rows.append(row)
+            self.write()
+            self.free()
+        del case, reference
+        self.free()
 
-    def _measure(self, case: Case, compile_: Callable[[Fn], Fn], row: Row) -> None:
+    def free(self) -> None:
+        """Give back what the last row held; an unusable device starts the program anew."""
+        gc.collect()
+        if not self.cuda:
+            return
+        try:
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+        except RuntimeError:
+            os.environ["GPU_BENCH_LIMIT"] = str(self.limit)
+            os.execv(sys.executable, [sys.executable, *sys.argv, *(["--resume"] if "--resume" not in sys.argv else [])])
+
+    def _measure(
+        self, case: Case, compile_: Callable[[Fn], Fn], row: Row, reference: list[torch.Tensor] | None
+    ) -> list[torch.Tensor] | None:
         from pydynamo.lowering import pipeline
 
         torch._dynamo.reset()
         pipeline.RECENT.clear()
-        step = stepper(compile_(case.fn), case)
-        if self.device.type == "cuda":
+        grads: list[torch.Tensor] = []
+        step = stepper(compile_(case.fn), case, case.args, grads)
+        if self.cuda:
             torch.cuda.reset_peak_memory_stats()
+        held = torch.cuda.memory_allocated() if self.cuda else 0
+        saved = [a.clone() for a in case.args] if case.writes else []
         t = time.perf_counter()
-        step()
+        out = step()
         self.sync()
         row.compile_s = time.perf_counter() - t
-        row.ms = self.time(step)
         row.kernels = sum(len(c.kernels) for c in pipeline.RECENT)
-        if self.device.type == "cuda":
-            row.peak_mb = torch.cuda.max_memory_allocated() / 2**20
-        if row.system in ("pydynamo", "inductor"):
+        found = results(case, out)
+        if reference is not None and not case.random:
+            row.error = worst(reference, found)
+        if reference is None:
+            reference = [t.clone() for t in found] if case.writes else found
+        for a, b in zip(case.args, saved, strict=bool(saved)):
+            a.copy_(b)
+        del out, found, saved
+        if self.cuda:
+            torch.cuda.reset_peak_memory_stats()
+            held = torch.cuda.memory_allocated()
+        row.ms = self.wall(step, 1.0) if case.model else self.on_device(step)
+        if self.cuda:
+            row.peak_mb = (torch.cuda.max_memory_allocated() - held) / 2**20
+        if case.name == "one small kernel":
+            row.call_us = self.host_us(step)
+            row.graph_us = self.graph_us(step) if "overhead" not in row.system else math.nan
+        if row.system in ("pydynamo", "inductor") and not self.interpret and (not case.model or row.compile_s < 15):
+            del step
             torch._dynamo.reset()
-            again = stepper(compile_(case.fn), case)
+            again = stepper(compile_(case.fn), case, case.args, grads)
             t = time.perf_counter()
             again()
             self.sync()
             row.warm_s = time.perf_counter() - t
         if case.nbytes:
             row.vs_copy = case.nbytes / (row.ms / 1e3) / self.copy_bytes_per_s
+        return reference
+
+    def host_us(self, run: Callable[[], Any]) -> float:
+        """Microseconds of one call on the host, the device keeping up."""
+        n = 10 if self.tiny else 2000
+        self.sync()
+        t = time.perf_counter()
+        for _ in range(n):
+            run()
+        took = time.perf_counter() - t
+        self.sync()
+        return 1e6 * took / n
+
+    def graph_us(self, run: Callable[[], Any]) -> float:
+        """Microseconds of one call inside of a CUDA graph of many."""
+        if not self.cuda:
+            return math.nan
+        graph, n = torch.cuda.CUDAGraph(), 100
+        with torch.cuda.graph(graph):
+            for _ in range(n):
+                run()
+        return 1e3 * self.on_device(graph.replay) / n
+
+    # ------------------------------------------------------------------ reporting
+    def write(self) -> None:
+        """Both files, each replaced at once."""
+        with self.lock:
+            rows = list(self.rows)
+        about = {
+            "torch": torch.__version__,
+            "copy_bytes_per_s": self.copy_bytes_per_s,
+            "device": torch.cuda.get_device_name() if self.cuda else "cpu (interpreted)",
+        }
+        texts = {
+            "json": json.dumps(about | {"rows": [dataclasses.asdict(r) for r in rows]}, indent=1),
+            "md": table(rows, self.copy_bytes_per_s),
+        }
+        for suffix, text in texts.items():
+            path = Path(f"{self.out}.{suffix}")
+            tmp = path.with_suffix(f".{suffix}.tmp")
+            tmp.write_text(text)
+            os.replace(tmp, path)
+
+    def resume(self) -> None:
+        """Take over the rows that an earlier run has written."""
+        path = Path(f"{self.out}.json")
+        if path.exists():
+            self.rows = [Row(**r) for r in json.loads(path.read_text())["rows"]]
+
+    def watch(self, stop: Callable[[int], None] = os._exit) -> threading.Timer:
+        """End the run at its limit, whatever it does then."""
+
+        def over() -> None:
+            self.write()
+            print(Path(f"{self.out}.md").read_text(), "\nthe time limit is reached", flush=True)
+            stop(0)
+
+        timer = threading.Timer(max(0.0, self.limit - self.clock()), over)
+        timer.daemon = True
+        timer.start()
+        return timer
 
 
-def stepper(fn: Fn, case: Case) -> Callable[[], Any]:
-    """One call, or one call with gradients of everything that wants one."""
+def results(case: Case, out: Any) -> list[torch.Tensor]:
+    """The tensors that a system's call made: results, gradients, or the arguments that it changed."""
+    if case.writes:
+        return [a for a in case.args if isinstance(a, torch.Tensor)]
+    return [o for o in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(o, torch.Tensor)]
+
+
+def worst(want: Sequence[torch.Tensor], got: Sequence[torch.Tensor]) -> float:
+    """The largest difference, in parts of the largest number of the tensor that it is in; inf for a NaN too many."""
+    bad = 0.0
+    for a, b in zip(want, got, strict=True):
+        a, b = a.detach().reshape(-1), b.detach().reshape(-1)
+        top = max((c.abs().max().item() for c in a.split(1 << 26) if c.numel()), default=0.0)
+        for p, q in zip(a.split(1 << 26), b.split(1 << 26), strict=True):
+            off = (p.float() - q.float()).abs().max().item() if p.numel() else 0.0
+            bad = max(bad, math.inf if math.isnan(off) else off / (top or 1.0))
+    return bad
+
+
+def stepper(fn: Fn, case: Case, args: tuple[Any, ...], grads: list[torch.Tensor]) -> Callable[[], Any]:
+    """One call, or one call with gradients of everything that wants one; `grads` keeps the gradient that is fed in."""
     if not case.backward:
 
         def forward() -> Any:
             with torch.no_grad():
-                return fn(*case.args)
+                return fn(*args)
 
         return forward
-    wants = [a for a in case.args if isinstance(a, torch.Tensor) and a.requires_grad]
+    wants = [a for a in args if isinstance(a, torch.Tensor) and a.requires_grad]
     if isinstance(case.fn, torch.nn.Module):
         wants += list(case.fn.parameters())
 
     def step() -> Any:
-        out = fn(*case.args)
-        return torch.autograd.grad(out, wants, torch.ones_like(out))
+        out = fn(*args)
+        if not grads:
+            grads.append(torch.ones_like(out))
+        return (out, *torch.autograd.grad(out, wants, grads[0]))
 
     return step
 
 
-# ---------------------------------------------------------------------- cases
-def kernel_cases(tiny: bool, device: torch.device) -> list[Case]:
-    """The kernel table of the design."""
-    bf = torch.bfloat16
-
-    def R(*shape: int, dtype: torch.dtype = bf, grad: bool = False) -> torch.Tensor:
-        small = tuple(min(n, 48 if len(shape) < 4 else 6) for n in shape) if tiny else shape
-        return torch.randn(small, device=device, dtype=dtype).requires_grad_(grad)
-
-    def ids(high: int, n: int) -> torch.Tensor:
-        return torch.randint(min(high, 48) if tiny else high, (min(n, 48) if tiny else n,), device=device)
-
-    def rms(x: Any, r: Any, w: Any) -> Any:
-        h = x + r
-        y = h.float()
-        return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)).to(h.dtype) * w, h
-
-    def norm(x: Any, w: Any, b: Any) -> Any:
-        return F.layer_norm(x, (x.shape[-1],), w, b)
-
-    def adam(p: Any, g: Any, m: Any, v: Any) -> None:
-        m.mul_(0.9).add_(g, alpha=0.1)
-        v.mul_(0.999).addcmul_(g, g, value=0.001)
-        p.sub_(1e-3 * (m / 0.1) / ((v / 0.001).sqrt() + 1e-8))
-
-    def batch_norm(x: Any, w: Any, b: Any) -> Any:
-        return F.relu(F.batch_norm(x, None, None, w, b, True))
-
-    f32 = torch.float32
-    image = R(128, 256, 56, 56).to(memory_format=torch.channels_last)
-    channels = image.shape[1]
-    table = [
-        (
-            "gelu(x*w+b)+res",
-            lambda x, w, b, r: F.gelu(x * w + b) + r,
-            (R(16384, 8192), R(8192), R(8192), R(16384, 8192)),
-            3,
-            0.95,
-            False,
-        ),
-        (
-            "x.t()+y f32",
-            lambda x, y: x.t() + y,
-            (R(8192, 8192, dtype=f32), R(8192, 8192, dtype=f32)),
-            3,
-            0.85,
-            False,
-        ),
-        ("softmax 4096", lambda x: x.softmax(-1), (R(16384, 4096),), 2, 0.90, False),
-        ("softmax 131072", lambda x: x.softmax(-1), (R(4096, 131072),), 2, 0.85, False),
-        ("rms_norm+residual", rms, (R(16384, 4096), R(16384, 4096), R(4096)), 4, 0.90, False),
-        ("layer_norm forward", norm, (R(16384, 4096), R(4096), R(4096)), 2, 0.90, False),
-        (
-            "layer_norm both ways",
-            norm,
-            (R(16384, 4096, grad=True), R(4096, grad=True), R(4096, grad=True)),
-            5,
-            0.75,
-            True,
-        ),
-        (
-            "cross_entropy forward",
-            lambda x, t: F.cross_entropy(x.float(), t),
-            (R(8192, 128256), ids(128256, 8192)),
-            1,
-            0.85,
-            False,
-        ),
-        (
-            "cross_entropy both ways",
-            lambda x, t: F.cross_entropy(x.float(), t),
-            (R(8192, 128256, grad=True), ids(128256, 8192)),
-            3,
-            0.85,
-            True,
-        ),
-        ("swiglu forward", lambda g, u: F.silu(g) * u, (R(8192, 14336), R(8192, 14336)), 3, 0.93, False),
-        (
-            "swiglu both ways",
-            lambda g, u: F.silu(g) * u,
-            (R(8192, 14336, grad=True), R(8192, 14336, grad=True)),
-            8,
-            0.93,
-            True,
-        ),
-        ("column sum", lambda x: x.sum(0), (R(16384, 8192),), 1, 0.85, False),
-        (
-            "dropout+add+layer_norm",
-            lambda x, r, w, b: norm(F.dropout(x, 0.1, True) + r, w, b),
-            (R(16384, 4096), R(16384, 4096), R(4096), R(4096)),
-            3,
-            0.85,
-            False,
-        ),
-        ("batch_norm+relu nhwc", batch_norm, (image, R(channels), R(channels)), 3, 0.80, False),
-        ("adam", adam, tuple(R(1 << 29, dtype=f32).abs_() for _ in range(4)), 7, 0.90, False),
-    ]
-    cases = []
-    for name, fn, args, passes, goal, backward in table:
-        unit = args[0].numel() * args[0].element_size()
-        cases.append(Case(name, fn, args, passes * unit, goal, backward))
-    w = R(50304, 768, grad=True)
-    cases.append(Case("embedding backward", lambda w, i: F.embedding(i, w), (w, ids(50304, 16384)), backward=True))
-    cases.append(
-        Case(
-            "linear+gelu",
-            lambda x, w, b: F.gelu(F.linear(x, w, b)),
-            (R(8192, 4096), R(16384, 4096), R(16384)),
-            autotune=True,
-        )
-    )
-    cases.append(Case("one small kernel", lambda x: x * 2 + 1, (R(10000),)))
-    return cases
-
-
-def model_case(name: str, train: bool, tiny: bool, device: torch.device) -> Case:
-    dtype = torch.float32 if tiny else torch.bfloat16
-    model, args = gpu_models.build(name, not tiny, device, dtype)
-    return Case(f"{name} {'training' if train else 'inference'}", model.train(train), args, backward=train)
-
-
-# ---------------------------------------------------------------------- reporting
-def ratio(rows: Sequence[Row], name: str, a: str, b: str) -> float:
-    """How much faster `a` is than `b` on one case; nan if either is missing."""
-    ms = {r.system: r.ms for r in rows if r.name == name}
-    return ms.get(b, math.nan) / ms.get(a, math.nan)
-
-
-def geomean(values: Sequence[float]) -> float:
-    good = [v for v in values if math.isfinite(v) and v > 0]
-    return math.exp(sum(map(math.log, good)) / len(good)) if good else math.nan
-
-
-def table(rows: Sequence[Row], copy: float) -> str:
-    """One Markdown table, a summary line above it."""
-    names = list(dict.fromkeys(r.name for r in rows))
-    over = [ratio(rows, n, "pydynamo", "inductor") for n in names]
-    lines = [
-        f"Copy: {copy / 1e12:.2f} TB/s.  Against Inductor default: {geomean(over):.2f}x over "
-        f"{sum(map(math.isfinite, over))} cases (geometric mean).",
-        "",
-        "| case | system | ms | vs eager | vs Inductor | of copy | goal | peak MB | cold s | warm s | kernels | note |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for r in rows:
-        faster = [ratio(rows, r.name, r.system, base) for base in ("eager", "inductor")]
-        cells = [
-            r.name,
-            r.system,
-            f"{r.ms:.3f}",
-            *(f"{x:.2f}" for x in faster),
-            f"{r.vs_copy:.0%}" if math.isfinite(r.vs_copy) else "",
-            f"{r.goal:.0%}" if r.goal else "",
-            f"{r.peak_mb:.0f}",
-            f"{r.compile_s:.2f}",
-            f"{r.warm_s:.2f}",
-            str(r.kernels or ""),
-            r.note,
-        ]
-        lines.append("| " + " | ".join(c.replace("nan", "").replace("|", "/") for c in cells) + " |")
-    return "\n".join(lines) + "\n"
+def warm_up(bench: Bench) -> None:
+    """Start what every system starts once: imports, worker processes, the library's handles."""
+    x = torch.randn(64, 64, device=bench.device)
+    for name, compile_ in bench.compilers().items():
+        if name in ("eager", "pydynamo", "inductor") and not (bench.interpret and name == "inductor"):
+            try:
+                compile_(lambda x: (x @ x).relu() + 1)(x)
+            except Exception as e:
+                print(f"warm-up of {name}: {e}", file=sys.stderr)
+    bench.sync()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -360,39 +375,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--tiny", action="store_true", help="small sizes, one repetition")
     parser.add_argument("--interpret", action="store_true", help="run on the CPU under the interpreter")
     parser.add_argument("--budget", type=float, default=BUDGET, help="seconds")
+    parser.add_argument("--resume", action="store_true", help="go on behind the rows that are in the .json file")
     given = parser.parse_args(argv)
     if not given.interpret and not torch.cuda.is_available():
         print("this benchmark needs a CUDA device (or --tiny --interpret)", file=sys.stderr)
         return 2
+    limit = float(os.environ.pop("GPU_BENCH_LIMIT", 0)) or time.time() + given.budget
     caches = tempfile.mkdtemp(prefix="pydynamo-bench-")
     for name in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "PYDYNAMO_CACHE_DIR"):
         os.environ[name] = str(Path(caches) / name.lower())
-    bench = Bench(given.tiny, given.interpret, given.budget)
-    copy = bench.copy_speed()
-
-    def wanted(name: str) -> bool:
-        return given.names is None or any(n in name for n in given.names)
-
-    if given.only != "models":
-        for case in kernel_cases(given.tiny, bench.device):
-            if wanted(case.name):
-                bench.run(case)
-    if given.only != "kernels":
-        for name in gpu_models.NAMES:
-            for train in (False, True):
-                if wanted(f"{name} {'training' if train else 'inference'}"):
-                    bench.run(model_case(name, train, given.tiny, bench.device))
-    about = {
-        "torch": torch.__version__,
-        "copy_bytes_per_s": copy,
-        "device": torch.cuda.get_device_name() if bench.device.type == "cuda" else "cpu (interpreted)",
-    }
-    Path(f"{given.out}.json").write_text(
-        json.dumps(about | {"rows": [dataclasses.asdict(r) for r in bench.rows]}, indent=1)
-    )
-    text = table(bench.rows, copy)
-    Path(f"{given.out}.md").write_text(text)
-    print(text)
+    bench = Bench(given.tiny, given.interpret, limit, given.out)
+    if given.resume:
+        bench.resume()
+    timer = bench.watch()
+    bench.copy_speed()
+    warm_up(bench)
+    for name, make, systems in bench.plan(given.only):
+        if given.names is None or any(n in name for n in given.names):
+            bench.run(name, make, systems)
+    timer.cancel()
+    bench.write()
+    print(Path(f"{given.out}.md").read_text())
     return 0
 
 

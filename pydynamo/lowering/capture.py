@@ -15,7 +15,13 @@ from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
-from pydynamo.lowering.operators import decompose_log_softmax, decompose_softmax
+from pydynamo.lowering.operators import (
+    RAND,
+    SOFTMAX_STATS,
+    decompose_log_softmax,
+    decompose_silu_backward,
+    decompose_softmax,
+)
 from pydynamo.lowering.pipeline import compile_graph, device_of
 from pydynamo.lowering.randoms import replace_dropout, share_seeds
 
@@ -154,6 +160,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
             del table[op]
     table[aten._softmax.default] = decompose_softmax
     table[aten._log_softmax.default] = decompose_log_softmax
+    table[aten.silu_backward.default] = decompose_silu_backward
     return table
 
 
@@ -271,11 +278,32 @@ def _partition(
 ) -> tuple[torch.fx.GraphModule, torch.fx.GraphModule]:
     """Min-cut partitioning, with random masks made twice instead of saved."""
     replace_dropout(joint)
+    _disguise(joint)
     forward, backward = private.min_cut_rematerialization_partition(
         joint, inputs, num_fwd_outputs=num_fwd_outputs, **kw
     )
+    for gm in (joint, forward, backward):
+        _unmask(gm)
     share_seeds(forward, backward, num_fwd_outputs)
     return forward, backward
+
+
+# what the partitioner takes our operators for: it knows only torch's own as code that fuses, and saves the whole
+# tensors around any other
+DISGUISES = {SOFTMAX_STATS: aten.var_mean.correction, RAND: aten.full.default}
+
+
+def _disguise(gm: torch.fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        if node.target in DISGUISES:
+            node.meta["disguised"] = node.target
+            node.target = DISGUISES[node.target]
+
+
+def _unmask(gm: torch.fx.GraphModule) -> None:
+    for node in gm.graph.nodes:
+        node.target = node.meta.pop("disguised", node.target)
+    gm.recompile()
 
 
 def _compile_backward(opts: Options, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:

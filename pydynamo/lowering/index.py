@@ -160,6 +160,9 @@ class Index:
             if le(1, k) and divides(k, d):  # k * digit // d == digit // (d / k)
                 low = _digit_of_digit(atom, d0, m0, d // k, None)
                 return Index(_merge(_sum(whole, low)), carry)
+        higher = _without_low(rest, d)
+        if higher is not None:
+            return Index(_merge(_sum(whole, higher.terms)), carry + higher.const)
         lift = _lift(lo, d)
         return Index(_merge(_sum(whole, opaque_digit(rest + lift * d, d, None))), carry - lift)
 
@@ -235,6 +238,19 @@ def var(atom: Atom) -> Index:
 def _lift(lo: Int, d: Int) -> Int:
     """How often to add `d` before dividing by it: Triton truncates, so what is divided must not be negative."""
     return 0 if le(0, lo) else -(lo // d)
+
+
+def _without_low(e: Index, d: Int) -> Index | None:
+    """``e // d`` where e is g times something plus less than g, and g divides d: ``something // (d // g)``."""
+    steps = {k for k in e.terms.values() if isinstance(k, int) and isinstance(d, int) and 1 < k < d and d % k == 0}
+    for g in sorted(steps, reverse=True):
+        low = Index({t: k for t, k in e.terms.items() if not divides(g, k)}, e.const)
+        lo, hi = low.bounds()
+        if le(0, lo) and le(hi + 1, g):
+            high = Index({t: k // g for t, k in e.terms.items() if divides(g, k)})
+            if le(0, high.bounds()[0]):
+                return high.digit(d // g, None)
+    return None
 
 
 def _digit_of_digit(atom: Atom, d0: Int, m0: Int, d: Int, m: Int | None) -> dict[Digit, Int]:

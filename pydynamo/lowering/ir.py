@@ -30,6 +30,7 @@ class Buffer:
 
     __slots__ = ("device", "dtype", "name", "offset", "shape", "stride")
     cost = 0
+    dear = False
 
     def __init__(
         self,
@@ -76,19 +77,30 @@ class OpaqueOut(Buffer):
 
 
 class Lazy:
-    """A tensor as a function from an index to a value; `cost` counts operations, `reads` names storages."""
+    """A tensor as a function from an index to a value; `cost` counts operations, `reads` names storages.
 
-    __slots__ = ("cost", "dtype", "fn", "node", "reads", "shape")
+    `dear`: it takes a division, a root or the like, which one does not want to do once for each element that it is
+    broadcast to.
+    """
+
+    __slots__ = ("cost", "dear", "dtype", "fn", "node", "reads", "shape")
 
     def __init__(
-        self, shape: Sequence[Int], dtype: torch.dtype, fn: IndexFn, inputs: Sequence[Any] = (), cost: int = 1
+        self,
+        shape: Sequence[Int],
+        dtype: torch.dtype,
+        fn: IndexFn,
+        inputs: Sequence[Any] = (),
+        cost: int = 1,
+        dear: bool = False,
     ) -> None:
         self.shape, self.dtype, self.fn = tuple(shape), dtype, fn
-        self.cost, self.reads = cost, NO_READS
+        self.cost, self.reads, self.dear = cost, NO_READS, dear
         for v in inputs:
             if isinstance(v, (Lazy, Buffer)):
                 self.cost += v.cost
                 self.reads = self.reads | v.reads
+                self.dear = self.dear or v.dear
         self.node: Any = None  # the graph node it came from, for provenance
 
     def at(self, k: Kernel, idx: Sequence[Index]) -> Value:

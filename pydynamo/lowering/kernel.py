@@ -24,7 +24,7 @@ from pydynamo.lowering import numerics
 from pydynamo.lowering.index import NO_DEPS, ZERO, Atom, Index, unflatten, var, view_index
 from pydynamo.lowering.ir import Buffer, Lazy, Loop
 from pydynamo.lowering.numerics import HALF, compute_dtype, tl_compute
-from pydynamo.lowering.symbols import Int, Size, alike, le, same
+from pydynamo.lowering.symbols import Int, Size, alike, divides, le, same
 
 
 class NoFuse(Exception):
@@ -82,9 +82,10 @@ Mark = tuple[int, ...]
 
 
 class Kernel:
-    def __init__(self, layout: Layout, mode: str) -> None:
+    def __init__(self, layout: Layout, mode: str, side: bool = False) -> None:
         self.layout, self.mode = layout, mode
         self.flat = mode == "flat"
+        self.side = side
         self.x_atom, self.r_atom = Atom("x", layout.x, ("x",)), Atom("r", layout.r, ("r",))
         self.ones = "[1]" if self.flat else "[1, 1]"
         self.block = "[XB]" if self.flat else "[XB, RB]"
@@ -213,16 +214,39 @@ class Kernel:
         self.require(ok, f"{what}: index out of range for size {size}")
         return ZERO if le(size, 1) else Index({(Atom(str(i), size, i.deps), 1, size): 1})
 
-    def random(self, seeds: Buffer, number: int, position: Index) -> Value:
-        """A uniform float32 number of [0, 1) for the element at `position`."""
-        self.args.setdefault(seeds.name, seeds.dtype)
-        self.accesses.append(Access(seeds.name, ZERO + number, seeds.dtype, False))
+    def random(self, key: Buffer, position: Index) -> Value:
+        """A uniform float32 number of [0, 1) for the element at `position`; `key` holds the seed."""
+        self.args.setdefault(key.name, key.dtype)
+        self.accesses.append(Access(key.name, ZERO, key.dtype, False))
+        seed = f"tl.load({{{key.name}}} + {key.offset})"
+        fours = self._fours(position)
+        if fours is not None:
+            self.helpers["_four_each"] = None
+            return self.emit(f"_four_each({seed}, {fours}, {self.block})", torch.float32, position.deps)
+        self.helpers["_one_of_four"] = None
         at = str(position) if position.terms else f"tl.full({self.ones}, {position.const}, tl.int32)"
-        return self.emit(
-            f"tl.rand(tl.load({{{seeds.name}}} + {seeds.offset + number * seeds.stride[0]}), {at})",
-            torch.float32,
-            position.deps,
-        )
+        return self.emit(f"_one_of_four({seed}, {at})", torch.float32, position.deps)
+
+    def _fours(self, position: Index) -> str | None:
+        """``position // 4`` for every fourth lane of the block, where four neighbouring lanes have four neighbouring
+        positions: they are then drawn together."""
+        lane = "x" if self.flat else "r"
+        size = self.layout.x if self.flat else self.layout.r
+        rest = dict(position.terms)
+        step = rest.pop((self.x_atom if self.flat else self.r_atom, 1, size), 0)
+        if not isinstance(size, int) or size < 4 or not same(step, 1) or not divides(4, position.const):
+            return None
+        if any(lane in atom.deps or not divides(4, k) for (atom, _, _), k in rest.items()):
+            return None
+        block = f"{lane.upper()}B // 4"
+        lanes = f"tl.arange(0, {block})" if self.flat else f"tl.arange(0, {block})[None, :]"
+        start = {"flat": "tl.program_id(0)", "tile": "tl.program_id(1)"}.get(self.mode)
+        if start is not None:
+            lanes = f"{start}{{wide}} * ({block}) + {lanes}"
+        elif self.inner is not None:
+            lanes = f"r0 // 4 + {lanes}{{wide}}"
+        others = Index({t: k // 4 for t, k in rest.items()}, position.const // 4)
+        return f"({lanes}) + ({others})"
 
     def require(self, cond: Value, message: str) -> None:
         """Stop with `message` where `cond` fails in a lane that exists."""
@@ -437,18 +461,30 @@ class Kernel:
         self.inner_cse.clear()
         self.inner_memo.clear()
         if body:
-            self.lines.append((f"for r0 in range(0, {self.layout.r}, RB):", ""))
-            self.lines.append(("    r = r0 + tl.arange(0, RB)[None, :]{wide}", ""))
-            self.lines.append((f"    rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {self.layout.r}", ""))
-            self.lines += [("    " + text, store) for text, store in body]
+            n = self.layout.r
+            at = ("    r = r0 + tl.arange(0, RB)[None, :]{wide}", "")
+            inner = [("    " + text, store) for text, store in body]
+            self.lines += [(f"for r0 in range(0, {n} // RB * RB, RB):", ""), at]
+            self.lines += [("    rm = tl.full([1, RB], True, tl.int1)", ""), *inner]
+            # what is left over: its masks are no concern of the steps before
+            self.lines += [
+                ("if not EVEN_R:", ""),
+                (f"    r0 = {n} // RB * RB", ""),
+                at,
+                (f"    rm = r < {n}", ""),
+                *inner,
+            ]
         finals, self.finals = self.finals, []
         for final in finals:
             final()
 
 
-def trace(loops: Sequence[Loop], layout: Layout, mode: str) -> Kernel:
-    """One kernel of all `loops`, in order; raises NoFuse where they do not fit."""
-    k = Kernel(layout, mode)
+def trace(loops: Sequence[Loop], layout: Layout, mode: str, side: bool = False) -> Kernel:
+    """One kernel of all `loops`, in order; raises NoFuse where they do not fit.
+
+    `side`: neighbouring x, not neighbouring r, lie side by side in memory.
+    """
+    k = Kernel(layout, mode, side)
     if mode != "loop":
         for loop in loops:
             k.add(loop)

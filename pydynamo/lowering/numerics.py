@@ -6,6 +6,7 @@ a sum are two roundings, as in eager.  What each choice is for:
 
 ==============  =====================================================================================
 div             ``/`` is approximate for f32 (2 ulp); ``tl.div_rn`` is IEEE
+quotient        ``/``: where what is divided is approximate itself (the exponential in a sigmoid)
 sqrt            ``tl.sqrt`` is approximate and flushes subnormals; ``tl.sqrt_rn`` is IEEE
 rsqrt           ``libdevice.rsqrt``: 2 ulp, as CUDA eager
 exp             ``tl.exp`` for f32: ex2.approx of x*log2(e), about 2 ulp; libdevice for f64
@@ -81,6 +82,7 @@ OPS: dict[str, dict[str, str]] = {
     "sub": {"f": "{0} - {1}", "i": "({0} - {1}).to({T})"},
     "mul": {"f": "{0} * {1}", "i": "({0} * {1}).to({T})", "b": "{0} & {1}"},
     "div": {"f32": "tl.div_rn({0}, {1})", "f64": "{0} / {1}"},
+    "quotient": {"f": "{0} / {1}"},
     "neg": {"f": "{0} * -1.0", "i": "(0 - {0}).to({T})"},
     "abs": {"f": "tl.abs({0})", "i": "tl.where({0} < 0, 0 - {0}, {0}).to({T})", "b": "{0}"},
     "exp": {"f32": "tl.exp({0})", "f64": "libdevice.exp({0})"},
@@ -210,6 +212,20 @@ HELPERS = {
     "_max_nan": f"return tl.maximum(a, b, {NAN_ALL})",
     "_min_nan": f"return tl.minimum(a, b, {NAN_ALL})",
     "_or": "return a | b",
+}
+
+# Random numbers: position i has the number i % 4 of the four that Philox makes of (seed, i // 4).  Seven rounds pass
+# every statistical test that is known for it.
+RANDOM = {
+    "_four_each": """@triton.jit
+def _four_each(seed, fours, SHAPE: tl.constexpr):
+    a, b, c, d = tl.rand4x(seed, fours, 7)
+    return tl.reshape(tl.join(tl.join(a, c), tl.join(b, d)), SHAPE)""",
+    "_one_of_four": """@triton.jit
+def _one_of_four(seed, i):
+    a, b, c, d = tl.rand4x(seed, i // 4, 7)
+    k = i % 4
+    return tl.where(k < 2, tl.where(k == 0, a, b), tl.where(k == 2, c, d))""",
 }
 
 

@@ -15,19 +15,19 @@ aten = torch.ops.aten
 
 @torch.library.custom_op("pydynamo::seeds", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,))
 def seeds(n: int, device: torch.device) -> torch.Tensor:
-    """`n` fresh seeds."""
-    return torch.randint(0, 2**31 - 1, (n,), dtype=torch.int64, device=device)
+    """`n` fresh seeds, one in each row; two numbers wide, so that every row is aligned to 16 bytes."""
+    return torch.randint(0, 2**31 - 1, (n, 2), dtype=torch.int64, device=device)
 
 
 @seeds.register_fake
 def _(n: int, device: torch.device) -> torch.Tensor:
-    return torch.empty(n, dtype=torch.int64, device=device)
+    return torch.empty(n, 2, dtype=torch.int64, device=device)
 
 
 @torch.library.custom_op("pydynamo::rand", mutates_args=())
 def rand(seeds: torch.Tensor, number: int, shape: Sequence[int]) -> torch.Tensor:
     """Uniform float32 numbers in [0, 1) that depend on seed, number and position only (the extern form)."""
-    g = torch.Generator(device=seeds.device).manual_seed(int(seeds[number]))
+    g = torch.Generator(device=seeds.device).manual_seed(int(seeds[number, 0]))
     return torch.rand(shape, generator=g, device=seeds.device)
 
 
@@ -66,8 +66,15 @@ def decompose_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.T
     if not x.dim() or not x.numel():
         return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
     top, total = SOFTMAX_STATS(x, dim)
-    y = ((_compute(x) - top).exp() / total).contiguous()
+    y = ((_compute(x) - top).exp() * total.reciprocal()).contiguous()  # one division for a row
     return y if half_to_float else y.to(x.dtype)
+
+
+def decompose_silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Gradient of ``x * sigmoid(x)``, in the compute type."""
+    v = _compute(x)
+    s = v.sigmoid()
+    return (_compute(grad) * s * (1 + v * (1 - s))).to(grad.dtype)
 
 
 def decompose_log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 
+from pydynamo.lowering import numerics
 from pydynamo.lowering.index import Index, contiguous_strides, flatten
 from pydynamo.lowering.ir import Loop
 from pydynamo.lowering.kernel import Kernel, NoFuse, Value
@@ -84,8 +85,10 @@ class _Persistent:
     def welford(self, v: Value, store: Store) -> None:
         k, n = self.k, self.loop.r
         w = k.emit(f"tl.where(rm, tl.broadcast_to({v}, {k.block}), 0)", v.dtype, XR)
-        mean = k.reduced(f"tl.sum({w}, 1)[:, None] / {n}", v.dtype)
-        d = k.emit(f"tl.where(rm, tl.broadcast_to({v}, {k.block}) - {mean}, 0)", v.dtype, XR)
+        count = k.constant(n, v.dtype)
+        mean = k.reduced(numerics.spell("div", v.dtype, (f"tl.sum({w}, 1)[:, None]", count)), v.dtype)
+        d = k.emit(f"{v} - {mean}", v.dtype, v.deps | mean.deps)
+        d = k.emit(f"tl.where(rm, tl.broadcast_to({d}, {k.block}), 0)", v.dtype, XR)
         off = k.reduced(f"tl.sum({d}, 1)[:, None] / {n}", v.dtype)  # what rounding left in the mean
         m2 = k.reduced(f"tl.sum({d} * {d}, 1)[:, None] - {off} * {off} * {n}", v.dtype)
         store(
@@ -109,10 +112,10 @@ class _Looped:
     def __init__(self, k: Kernel, loop: Loop, where: Index) -> None:
         self.k, self.loop, self.where = k, loop, where
 
-    def _acc(self, init: str, t: str) -> str:
+    def _acc(self, init: str, t: str, columns: str = "RB") -> str:
         self.k.count += 1
         name = f"acc{self.k.count}"
-        self.k.lines.append((f"{name} = tl.full([XB, RB], {init}, {t})", ""))
+        self.k.lines.append((f"{name} = tl.full([XB, {columns}], {init}, {t})", ""))
         return name
 
     def _close(self, fn: Callable[[], Sequence[Value]], store: Store) -> None:
@@ -187,13 +190,15 @@ class _Looped:
 
     def welford(self, v: Value, store: Store) -> None:
         k, t, n = self.k, tl_compute(v.dtype), self.loop.r
-        mean, m2, w = self._acc("0", t), self._acc("0", t), self._acc("0", t)
-        k.write(f"{w} = {w} + rm.to({t})", True)
+        mean, m2 = self._acc("0", t), self._acc("0", t)
+        # every lane that still takes part has seen as many elements as there were steps
+        share = k.emit(f"tl.full([1, 1], 1.0, {t}) / (r0 // RB + 1)", v.dtype, XR)
         d = k.emit(f"{self._block(v)} - {mean}", v.dtype, XR, share=False)
-        k.write(f"{mean} = tl.where(rm, {mean} + {d} / {w}, {mean})", True)
-        k.write(f"{m2} = tl.where(rm, {m2} + {d} * ({self._block(v)} - {mean}), {m2})", True)
+        k.write(f"{mean} = tl.where(rm, tl.fma({d}, {share}, {mean}), {mean})", True)
+        k.write(f"{m2} = tl.where(rm, tl.fma({d}, {self._block(v)} - {mean}, {m2}), {m2})", True)
 
         def fn() -> Sequence[Value]:
+            w = k.reduced(f"(({n} + RB - 1 - tl.arange(0, RB)[None, :]) // RB).to({t})", v.dtype)
             m = k.reduced(f"tl.sum({mean} * {w}, 1)[:, None] / {n}", v.dtype)
             s = k.reduced(
                 f"tl.sum(tl.where({w} > 0, {m2} + {w} * ({mean} - {m}) * ({mean} - {m}), 0), 1)[:, None]",
@@ -204,12 +209,29 @@ class _Looped:
         self._close(fn, store)
 
     def softmax(self, v: Value, store: Store) -> None:
+        """One exponential for each element, and one for each group of neighbours, whose sum is rescaled to a new
+        maximum.
+
+        A group is what one 128-bit load of a half type brings, so that it is folded in a thread's registers.  Where
+        neighbours in memory are other rows, each element is a group of its own.
+        """
         k, t = self.k, tl_compute(v.dtype)
-        m, s = self._acc("float('-inf')", t), self._acc("0", t)
+        size = "1" if k.side else "8 if RB >= 8 else RB"
+        k.lines.append((f"GROUP: tl.constexpr = {size}", ""))
+        m = self._acc("float('-inf')", t, "RB // GROUP")
+        s = self._acc("0", t, "RB // GROUP")
         w = k.emit(f"tl.where(rm, {self._block(v)}, float('-inf'))", v.dtype, XR, share=False)
-        new = k.emit(f"tl.maximum({m}, {w}, propagate_nan=tl.PropagateNan.ALL)", v.dtype, XR, share=False)
-        low = k.emit(f"{new} == float('-inf')", torch.bool, XR, share=False)  # nothing finite yet: exp(nan)
-        k.write(f"{s} = tl.where({low}, 0.0, {s} * tl.exp({m} - {new}) + tl.exp({w} - {new}))", True)
+        w = k.emit(f"tl.reshape({w}, [XB, RB // GROUP, GROUP])", v.dtype, XR, share=False)
+        k.helpers["_max_nan"] = None
+        new = k.emit(
+            f"tl.maximum({m}, tl.reduce({w}, 2, _max_nan), propagate_nan=tl.PropagateNan.ALL)",
+            v.dtype,
+            XR,
+            share=False,
+        )
+        base = k.emit(f"tl.where({new} == float('-inf'), 0.0, {new})", v.dtype, XR, share=False)  # nothing finite yet
+        old, terms = _power(f"{m} - {base}", v.dtype), _power(f"{w} - {base}[:, :, None]", v.dtype)
+        k.write(f"{s} = {s} * {old} + tl.sum({terms}, 2)", True)
         k.write(f"{m} = {new}", True)
 
         def fn() -> Sequence[Value]:
@@ -219,6 +241,12 @@ class _Looped:
             return top, k.reduced(f"tl.where({top} == float('-inf'), float('nan'), {total})", v.dtype)
 
         self._close(fn, store)
+
+
+def _power(text: str, dt: torch.dtype) -> str:
+    """exp of a number that is not above zero, for a sum that is at least one: what is tiny may become zero, and
+    hardware's own power of two, which does that, takes half the instructions."""
+    return f"tl.exp2(({text}) * 1.4426950408889634)" if dt is torch.float32 else f"tl.exp({text})"
 
 
 def _truth(k: Kernel, v: Value) -> Value:

@@ -118,6 +118,11 @@ def _place(
         for u in users.get(n, ()):
             earliest = max(earliest, u)
         near.update(users.get(n, ())[-1:])
+    for n in loop.reads:  # what reads the other results of the same kernel, as the second halves of sums do
+        made = steps[writer[n]] if n in writer else None
+        if isinstance(made, Group):
+            for m in made.writes - {n}:
+                near.update(users.get(m, ())[-2:])
     groups = [(at, g) for at in near if at >= earliest and isinstance(g := steps[at], Group)]
     for at, group in sorted(groups, key=lambda p: _affinity(p[1], loop, p[0]), reverse=True)[:6]:
         if _join(group, loop, options):
@@ -198,10 +203,11 @@ def finish(group: Group, options: Options) -> Kernel:
     """The kernel that will run: looped if the row is long, tiled if accesses disagree on the fast
     direction."""
     r = group.layout.r
-    narrow = bool(group.layout.rdims) and (isinstance(r, Size) or r > OUTER_LIMIT) and outer(group.kernel)
+    side = bool(group.layout.rdims) and outer(group.kernel)
+    narrow = side and (isinstance(r, Size) or r > OUTER_LIMIT)
     if needs_loop(group.layout, options) or (narrow and _loopable(group.loops)):
         group.mode = "loop"
-        group.kernel = trace(group.loops, group.layout, "loop")
+        group.kernel = trace(group.loops, group.layout, "loop", side)
     elif group.mode == "flat":
         d = tile_width(group.kernel)
         if not same(d, 0):

@@ -182,7 +182,10 @@ def _imports(kernel: Kernel) -> list[str]:
 def _helpers(kernel: Kernel) -> list[str]:
     out = []
     for name in sorted(kernel.helpers):
-        out += ["", "", "@triton.jit", f"def {name}(a, b):", f"    {numerics.HELPERS[name]}"]
+        if name in numerics.RANDOM:
+            out += ["", "", *numerics.RANDOM[name].splitlines()]
+        else:
+            out += ["", "", "@triton.jit", f"def {name}(a, b):", f"    {numerics.HELPERS[name]}"]
     return out
 
 
@@ -263,7 +266,7 @@ def configurations(mode: str, side: bool, x: Int, r: Int, top: int, bucket: int 
         best += [Config(_cap(x, a), _cap(r, b), w) for a, b, w in ((32, 64, 4), (64, 32, 4), (128, 32, 8))]
     elif mode == "persistent":
         rb = bucket or _pow2(hint(r))
-        rows = max(1, min((2048 if not side else 8192) // rb, max(1, top // rb)))
+        rows = max(1, min((4096 if not side else 8192) // rb, max(1, top // rb)))
         rows = _cap(x, rows)
         best = [Config(rows, rb, _warps(rows * rb))]
         best += [Config(rows, rb, w) for w in (_warps(rows * rb) // 2, _warps(rows * rb) * 2) if 1 <= w <= 32]
@@ -282,4 +285,5 @@ def configurations(mode: str, side: bool, x: Int, r: Int, top: int, bucket: int 
 
 
 def _warps(elements: int) -> int:
-    return max(1, min(16, _pow2(elements) // 512))
+    """32 elements for each thread: enough loads in flight, and what is done once for a thread weighs little."""
+    return max(1, min(16, _pow2(elements) // 1024))

@@ -39,3 +39,18 @@ def test_probabilities_zero_and_one_and_evaluation_need_no_numbers():
     x = torch.randn(10)
     y = compiled(lambda x: (F.dropout(x, 0.0, True), F.dropout(x, 1.0, True), F.dropout(x, 0.5, False)))(x)
     assert torch.equal(y[0], x) and torch.equal(y[1], x * 0) and torch.equal(y[2], x)
+
+
+def test_kernels_of_any_shape_draw_the_same_number_for_a_position():
+    """Four neighbours are drawn together where rows allow it, and one by one elsewhere."""
+    masks = []
+    for shape in ((600,), (6, 100), (24, 25), (2, 3, 100), (600, 1)):
+        x = torch.ones(shape)
+        torch.manual_seed(3)
+        masks.append(compiled(lambda x: F.dropout(x, 0.5, True) * (x.sum(-1, keepdim=True) * 0 + 1))(x).flatten() != 0)
+        torch.manual_seed(3)
+        masks.append(
+            compiled(lambda x: F.dropout(x, 0.5, True).cumsum(-1))(x).diff(dim=-1, prepend=x[..., :1] * 0).flatten()
+            != 0
+        )
+    assert all(torch.equal(m, masks[0]) for m in masks)

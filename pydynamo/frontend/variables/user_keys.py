@@ -20,19 +20,14 @@ def translate_with(root: RootTranslator | None) -> None:
 
 
 class UserKey:
-    """A key that stands for an object.
+    """A key that stands for an object."""
 
-    What one operation on a dictionary does in several steps asks the object once: the last answer holds until the
-    translation goes on.
-    """
-
-    __slots__ = ("_answer", "_hash", "owner")
+    __slots__ = ("_hash", "owner")
 
     def __init__(self, owner: ObjectVariable) -> None:
         from pydynamo.frontend.variables.objects import special_method
 
         self.owner = owner
-        self._answer: tuple[UserKey, int, bool] | None = None
         tx = _state.root
         method = special_method(tx, owner, "__hash__")
         if method is None:
@@ -47,13 +42,7 @@ class UserKey:
 
         if not isinstance(other, UserKey):
             unsupported("hash", f"{self.owner.describe()} beside a key of another kind")
-        for key, counterpart in ((self, other), (other, self)):
-            answer = key._answer
-            if answer is not None and answer[0] is counterpart and answer[1] == _state.root.steps:
-                return answer[2]
-        equal = same_or_equal(_state.root, self.owner, other.owner)
-        other._answer = (self, _state.root.steps, equal)
-        return equal
+        return same_or_equal(_state.root, self.owner, other.owner)
 
 
 def check_can_be_built(codes: Any) -> None:

@@ -28,6 +28,7 @@ prims = torch.ops.prims
 Handler = Callable[..., Any]
 HANDLERS: dict[Any, Handler] = {}
 NATIVE: Counter[str] = Counter()  # operators lowered to loops, in this process
+BROADCAST_MIN = 1 << 14  # elements of a result from which on it is worth a kernel to compute a broadcast value once
 FALLBACK: Counter[str] = Counter()  # "operator: reason" -> extern calls, in this process
 
 
@@ -88,6 +89,8 @@ class Lowering:
         self.node: torch.fx.Node | None = None
         self.counts: Counter[str] = Counter()
         self._copies: list[tuple[Buffer, Any, torch.fx.Node]] = []
+        self._rows: dict[str, list[Buffer]] = {}
+        self._spread: dict[Lazy, Buffer] = {}  # small values that got memory before they were broadcast
         self._seen_by_caller: set[torch.fx.Node] = set()  # bases of results that are views of them
 
     # ------------------------------------------------------------------ driving
@@ -217,7 +220,25 @@ class Lowering:
         users = list(node.users)
         if out.cost > self.options.inline_limit or (len(users) > 1 and out.cost > self.options.share_limit):
             return self.realize(out, node.meta.get("spec"))
+        if len(users) > 1 and self._whole_reads(out) > 1:  # one store and a load each are less than these loads again
+            return self.realize(out, node.meta.get("spec"))
         return out
+
+    def _whole_reads(self, v: Lazy) -> int:
+        """How many tensors of about its own size `v` is made of."""
+        n = hint(prod(v.shape))
+        return sum(2 * hint(prod(self.roots[r].shape)) > n for r in v.reads if r in self.roots)
+
+    def before_broadcast(self, v: Lazy, shape: Sequence[Int]) -> Tensorish:
+        """`v`, or memory for it where it is dear and would be computed again for each of many elements of `shape`.
+
+        In a kernel that has rows this memory costs nothing: the value stays in a register.
+        """
+        if not v.dear or hint(prod(shape)) < max(BROADCAST_MIN, 8 * hint(prod(v.shape))):
+            return v
+        if v not in self._spread:
+            self._spread[v] = self.realize(v)
+        return self._spread[v]
 
     def _output(self, node: torch.fx.Node) -> None:
         outs = node.args[0] if isinstance(node.args[0], (tuple, list)) else (node.args[0],)
@@ -337,6 +358,20 @@ class Lowering:
         b = self.buffer(v.shape, v.dtype, stride)
         self.ops.append(Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node))
         return b
+
+    def rows(self, b: Buffer) -> list[Buffer]:
+        """The rows of `b`, each under a name of its own: kernels that read different ones are then the same text."""
+        if b.name not in self._rows:
+            many = [self.buffer(b.shape[1:], b.dtype, b.stride[1:], b.device) for _ in range(hint(b.shape[0]))]
+            made = [i for i, op in enumerate(self.ops) if b.name in op.writes]
+            self.ops.insert(  # as early as can be: what stands between keeps loops apart
+                made[-1] + 1 if made else 0,
+                Extern(
+                    aten.unbind.int, (b, 0), {}, many, b.reads, node=self.node, single=False, reason="rows of seeds"
+                ),
+            )
+            self._rows[b.name] = many
+        return self._rows[b.name]
 
     def reduce(
         self,

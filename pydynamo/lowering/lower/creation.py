@@ -73,8 +73,9 @@ def arange(low: Lowering, node: Any, *args: Any, **kw: Any) -> Any:
 def rand(low: Lowering, node: Any, seeds: Any, number: int, shape: Sequence[int]) -> Any:
     if not isinstance(seeds, Buffer):
         return NotImplemented
+    seed = low.rows(seeds)[number]
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
-        return k.random(seeds, number, flatten(idx, contiguous_strides(shape)))
+        return k.random(seed, flatten(idx, contiguous_strides(shape)))
 
-    return Lazy(shape, torch.float32, fn, (seeds,), 8)
+    return Lazy(shape, torch.float32, fn, (seed,), 8)

@@ -77,6 +77,7 @@ def elementwise(
     rounded = ROUNDED_SCALARS_CPU if low.device.type == "cpu" else ROUNDED_SCALARS_CUDA
     scalar_dt = half if half is not None and cdt is torch.float32 and name in rounded else cdt
     keep = low.options.round_half
+    args = [low.before_broadcast(a, shape) if isinstance(a, Lazy) else a for a in args]
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         vs = []
@@ -95,7 +96,46 @@ def elementwise(
             return V(r, odt, r.deps)
         return k.cast(r, odt)
 
-    return Lazy(shape, odt, fn, args, 1)
+    return Lazy(shape, odt, fn, args, 1, name in DEAR)
+
+
+# what takes many instructions, or a unit of which a chip has few
+DEAR = frozenset(
+    (
+        *(
+            "div",
+            "reciprocal",
+            "sqrt",
+            "rsqrt",
+            "exp",
+            "exp2",
+            "log",
+            "log2",
+            "log10",
+            "log1p",
+            "expm1",
+            "sigmoid",
+            "tanh",
+        ),
+        *(
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "sinh",
+            "cosh",
+            "asinh",
+            "acosh",
+            "atanh",
+            "erf",
+            "erfc",
+            "erfinv",
+        ),
+        *("pow", "atan2", "hypot", "fmod", "remainder", "lgamma"),
+    )
+)
 
 
 def fake(a: Any) -> Any:
@@ -181,7 +221,7 @@ def _reciprocal(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
 
 def _sigmoid(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
     one = k.constant(1.0, dt)
-    return k.op("div", dt, one, k.op("add", dt, one, k.op("exp", dt, k.op("neg", dt, vs[0]))))
+    return k.op("quotient", dt, one, k.op("add", dt, one, k.op("exp", dt, k.op("neg", dt, vs[0]))))
 
 
 _unary("reciprocal", "", KIND.INT_TO_FLOAT, _reciprocal)

@@ -66,6 +66,8 @@ def expand(low: Lowering, node: Any, x: Any, *args: Any, **kw: Any) -> Any:
     if node.target is prims.broadcast_in_dim.default:
         return NotImplemented
     off = len(shape) - len(x.shape)
+    if isinstance(x, Lazy):
+        x = low.before_broadcast(x, shape)
     if isinstance(x, Buffer):
         stride = [0] * off + [
             0 if n == 1 and shape[off + j] != 1 else s for j, (n, s) in enumerate(zip(x.shape, x.stride, strict=True))
