@@ -5,10 +5,11 @@ Importing this package imports no torch; names are loaded when they are first us
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
+# Not from `typing`, which would be most of what importing this package costs.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from pydynamo.api import (
         allow_in_graph,
         compile,
@@ -65,8 +66,9 @@ def __getattr__(name: str) -> Any:
     module = _NAMES.get(name)
     if module is None:
         raise AttributeError(f"module 'pydynamo' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(module), name)
     return value
 
 

@@ -519,6 +519,8 @@ class CompiledGraph:
     repr is `name`, for listings of bytecode. If it is `repeatable` and raises an Exception, the CompiledFunction whose
     frame called it runs its original function instead."""
 
+    run: Callable[..., Any]
+    repeatable: bool
     def __new__(cls, name: str, run: Callable[..., Any], repeatable: bool, /) -> Self: ...
     @property
     def __name__(self) -> str: ...

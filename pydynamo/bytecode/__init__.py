@@ -17,6 +17,11 @@ exception regions are references to other instructions. Whatever comes out was p
 ``bytecode_transformation`` and ``bytecode_analysis``.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from pydynamo._core import (
     JUMP_OPCODES,
     TERMINAL_OPCODES,
@@ -38,35 +43,6 @@ from pydynamo._core import (
     transform_code_object,
     verify,
 )
-from pydynamo.bytecode.analysis import (
-    get_indexof,
-    livevars_analysis,
-    propagate_line_nums,
-    remove_dead_code,
-    remove_extra_line_nums,
-    remove_pointless_jumps,
-)
-from pydynamo.bytecode.create import (
-    add_push_null,
-    add_push_null_call_function_ex,
-    create_binary_slice,
-    create_binary_subscr,
-    create_breakpoint,
-    create_build_tuple,
-    create_call_function,
-    create_call_function_ex,
-    create_call_method,
-    create_copy,
-    create_dup_top,
-    create_jump_absolute,
-    create_load_const,
-    create_load_method,
-    create_print_on_stack,
-    create_print_value,
-    create_rot_n,
-    create_setup_with,
-    create_swap,
-)
 from pydynamo.bytecode.edit import (
     bytecode_from_template,
     clear_instruction_args,
@@ -80,26 +56,127 @@ from pydynamo.bytecode.edit import (
     strip_extended_args,
     unique_id,
 )
-from pydynamo.bytecode.passes import (
-    compute_exception_table,
-    devirtualize_jumps,
-    fix_extended_args,
-    fix_vars,
-    update_offsets,
-    virtualize_exception_table,
-    virtualize_jumps,
-)
-from pydynamo.bytecode.tables import (
-    ExceptionTableEntry,
-    assemble_exception_table,
-    check_exception_table,
-    decode_exception_table_varint,
-    encode_exception_table_varint,
-    encode_varint,
-    parse_exception_table,
-)
-from pydynamo.bytecode.text import format, parse
 from pydynamo.errors import BytecodeError
+
+if TYPE_CHECKING:
+    from pydynamo.bytecode.analysis import (
+        get_indexof,
+        livevars_analysis,
+        propagate_line_nums,
+        remove_dead_code,
+        remove_extra_line_nums,
+        remove_pointless_jumps,
+    )
+    from pydynamo.bytecode.create import (
+        add_push_null,
+        add_push_null_call_function_ex,
+        create_binary_slice,
+        create_binary_subscr,
+        create_breakpoint,
+        create_build_tuple,
+        create_call_function,
+        create_call_function_ex,
+        create_call_method,
+        create_copy,
+        create_dup_top,
+        create_jump_absolute,
+        create_load_const,
+        create_load_method,
+        create_print_on_stack,
+        create_print_value,
+        create_rot_n,
+        create_setup_with,
+        create_swap,
+    )
+    from pydynamo.bytecode.passes import (
+        compute_exception_table,
+        devirtualize_jumps,
+        fix_extended_args,
+        fix_vars,
+        update_offsets,
+        virtualize_exception_table,
+        virtualize_jumps,
+    )
+    from pydynamo.bytecode.tables import (
+        ExceptionTableEntry,
+        assemble_exception_table,
+        check_exception_table,
+        decode_exception_table_varint,
+        encode_exception_table_varint,
+        encode_varint,
+        parse_exception_table,
+    )
+    from pydynamo.bytecode.text import format, parse
+
+#: what is loaded when it is first used: the module of each name
+_MODULES = {
+    **dict.fromkeys(
+        (
+            "get_indexof",
+            "livevars_analysis",
+            "propagate_line_nums",
+            "remove_dead_code",
+            "remove_extra_line_nums",
+            "remove_pointless_jumps",
+        ),
+        "analysis",
+    ),
+    **dict.fromkeys(
+        (
+            "add_push_null",
+            "add_push_null_call_function_ex",
+            "create_binary_slice",
+            "create_binary_subscr",
+            "create_breakpoint",
+            "create_build_tuple",
+            "create_call_function",
+            "create_call_function_ex",
+            "create_call_method",
+            "create_copy",
+            "create_dup_top",
+            "create_jump_absolute",
+            "create_load_const",
+            "create_load_method",
+            "create_print_on_stack",
+            "create_print_value",
+            "create_rot_n",
+            "create_setup_with",
+            "create_swap",
+        ),
+        "create",
+    ),
+    **dict.fromkeys(
+        (
+            "compute_exception_table",
+            "devirtualize_jumps",
+            "fix_extended_args",
+            "fix_vars",
+            "update_offsets",
+            "virtualize_exception_table",
+            "virtualize_jumps",
+        ),
+        "passes",
+    ),
+    **dict.fromkeys(
+        (
+            "ExceptionTableEntry",
+            "assemble_exception_table",
+            "check_exception_table",
+            "decode_exception_table_varint",
+            "encode_exception_table_varint",
+            "encode_varint",
+            "parse_exception_table",
+        ),
+        "tables",
+    ),
+    **dict.fromkeys(
+        (
+            "format",
+            "parse",
+        ),
+        "text",
+    ),
+}
 
 __all__ = [
     "JUMP_OPCODES",
@@ -175,3 +252,15 @@ __all__ = [
     "virtualize_exception_table",
     "virtualize_jumps",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'pydynamo.bytecode' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"pydynamo.bytecode.{module}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -45,9 +45,11 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
     function = COMPARE[symbol]
     if is_graph_value(left) or is_graph_value(right):
         if graph_operand(left) and graph_operand(right):
-            from pydynamo.frontend.variables.tensor import graph_binary
+            from pydynamo.frontend.variables.tensor import TensorVariable, graph_binary
 
             left, right = number_beside(tx, left, right), number_beside(tx, right, left)
+            if not isinstance(left, TensorVariable) and not isinstance(right, TensorVariable):
+                left, right = _with_exact_conditions(tx, left), _with_exact_conditions(tx, right)
             if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
                 return fold(tx, function, [left, right])
             return graph_binary(tx, function, left, right)
@@ -96,6 +98,14 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
             return constant(symbol == "!=")
         unsupported("unsupported-operator", f"{left.describe()} {symbol} {right.describe()}")
     return raise_like_python(tx, function, left, right)
+
+
+def _with_exact_conditions(tx: Translator, value: VariableTracker) -> VariableTracker:
+    from pydynamo.frontend.variables.tensor import SymNumberVariable
+
+    if isinstance(value, SymNumberVariable) and not value.has_exact_conditions():
+        return value.specialize(tx)
+    return value
 
 
 _CONTENTS = (list, tuple, dict, set, str, bytes, int, float, complex, range, slice, type(None), type(Ellipsis))
@@ -152,7 +162,10 @@ def _dict_equal(tx: Translator, left: DictVariable, right: DictVariable) -> bool
         return False
     if len(left.entries) != len(right.entries):
         return False
-    for code, (_, value) in left.entries.items():
+    for code in list(left.entries):
+        if code not in left.entries:
+            continue  # a value's comparison has taken it out
+        value = left.entries[code][1]
         if code not in right.entries or not same_or_equal(tx, value.realize(), right.entries[code][1].realize()):
             return False
     return True

@@ -15,6 +15,7 @@ import torch
 from pydynamo._core import CompiledGraph
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.codegen import OUTPUTS, Plan, PyCodegen
+from pydynamo.frontend.first_run import compiled_graph
 from pydynamo.frontend.variables.base import VariableTracker
 
 if TYPE_CHECKING:
@@ -91,7 +92,10 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
 
     name = f"__compiled_fn_{next(_names)}"
     run = call_backend(root, module, name)
-    return CompiledGraph(name, _restoring_grad(run) if root.grad_switches else run, not graph.leaves_traces)
+    if root.grad_switches:
+        run = _restoring_grad(run)
+    fakes = [entry.node.meta["example_value"] for entry in graph.inputs]
+    return compiled_graph(name, run, fakes, graph.changes if graph.leaves_traces else None)
 
 
 def _has_effect(root: RootTranslator) -> bool:

@@ -199,6 +199,11 @@ def _builtin_binary(
                 list,
                 tuple,
             ):
+                if plain is tuple and not (left.items and right.items):
+                    # CPython gives the other one itself, if it is a plain tuple
+                    other = right if not left.items else left
+                    if other.cls is tuple:
+                        return other
                 if is_namedtuple(right.cls):
                     return SequenceVariable(left.items + right.items, plain)
                 return SequenceVariable(left.items + right.items, type(left.cls() + right.cls()))
@@ -208,6 +213,8 @@ def _builtin_binary(
             if inplace and left.cls is list:
                 tx.ledger.mutate(left)
                 left.items[:] = left.items * right.value
+                return left
+            if left.cls is tuple and right.value == 1:
                 return left
             if left.cls in (list, tuple, torch.Size):
                 return SequenceVariable(left.items * right.value, type(left.cls() * 1))
@@ -226,8 +233,8 @@ def _builtin_binary(
         if inplace:
             return _then(left, left.call_method(tx, "update", [right], {}))
         merged = DictVariable(dict(left.entries), left.cls, factory=left.factory)
-        for key, value in right.entries.values():
-            merged.put(key, value)
+        for code, (key, value) in right.entries.items():
+            merged.put(key, value, code)
         return merged
     if isinstance(left, SETLIKE) and isinstance(right, SETLIKE):
         return _set_binary(tx, name, left, right, inplace)
@@ -253,7 +260,10 @@ def _set_binary(
         update = "update" if method == "union" else method + "_update"
         return _then(left, left.call_method(tx, update, [as_set(tx, right)], {}))
     start = left if isinstance(left, SetVariable) else as_set(tx, left)
-    return start.call_method(tx, method, [as_set(tx, right)], {})
+    result = start.call_method(tx, method, [as_set(tx, right)], {})
+    if start is not left and name in ("and", "xor") and isinstance(result, SetVariable):
+        result.layout = None  # views of dictionaries have algorithms of their own
+    return result
 
 
 def _user_binary(

@@ -17,6 +17,7 @@ from torch._subclasses.fake_tensor import (
 from pydynamo.frontend.exc import Unsupported, unsupported
 from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
 from pydynamo.frontend.fake_mode import TranslationMode
+from pydynamo.frontend.first_run import Changes
 from pydynamo.frontend.guards import GuardSet, global_state
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
@@ -50,6 +51,7 @@ class OutputGraph:
         self.inputs: list[GraphInput] = []
         #: what a failing graph leaves behind; '' if nothing, so that its frame can run again from its start
         self.leaves_traces = ""
+        self.changes = Changes()
         #: whether an operator was recorded whose failure makes that necessary
         self.may_run_again = False
         self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
@@ -86,7 +88,8 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         name = target if op == "call_method" else getattr(target, "__name__", "")
-        seen = would_be_seen(tx) if may_fail(name, args) else ""
+        failing = may_fail(name, args)
+        seen = would_be_seen(tx) if failing else ""
         if seen and self.leaves_traces:
             unsupported("failing-operator-in-try", f"{name} {seen}, and {self.leaves_traces} before it")
         self.may_run_again |= bool(seen)
@@ -104,6 +107,8 @@ class OutputGraph:
         for value in [*args, *kwargs.values()]:
             tensors_in(value, known)
         node = self.graph.create_node(op, target, fx_args, fx_kwargs)
+        if failing:
+            node.meta["may_fail"] = True
         wrapped = wrap_result(tx, result, node, known)
         if _is_fact(wrapped) and result is not None:
             self._erase(node)
@@ -122,7 +127,10 @@ class OutputGraph:
             left = f"nobody knows what {name} does"
         elif traces.written and not self._are_new(traces.written):
             left = f"{name} changes a tensor"
-        if not left or self.leaves_traces:
+        if not left:
+            return
+        self.changes.note(traces, not traces.unknown and _is_of_torch(target))
+        if self.leaves_traces:
             return
         if self.may_run_again:
             unsupported("failing-operator-in-try", f"{left} after an operator that may fail in a try block")
@@ -229,7 +237,7 @@ _PURE_FUNCTIONS = frozenset({operator.getitem, getattr})
 
 def _is_impure(node: torch.fx.Node) -> bool:
     """True for nodes that stay though nobody uses them: mutation, random numbers, failures, mode switches."""
-    if node.op in ("placeholder", "output"):
+    if node.op in ("placeholder", "output") or "may_fail" in node.meta:
         return True
     if node.op == "call_method":
         name = str(node.target)

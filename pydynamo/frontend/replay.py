@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
@@ -118,8 +119,10 @@ def _store_cell(cg: PyCodegen, cell: CellVariable, content: VariableTracker) -> 
 
 
 def _delete_attribute(cg: PyCodegen, owner: VariableTracker, name: str) -> None:
-    cg(owner)
-    cg.emit(asm.instruction("DELETE_ATTR", argval=name))
+    plain = isinstance(owner, ObjectVariable) and not isinstance(owner, NNModuleVariable)
+    helper: Any = drop_plain_attribute if plain else drop_attribute
+    cg.call(lambda: cg.load_object(helper), [lambda: cg(owner), lambda: cg.load_const(name)])
+    cg.emit(asm.instruction("POP_TOP"))
 
 
 def _store_attribute(cg: PyCodegen, owner: VariableTracker, name: str, content: VariableTracker) -> None:
@@ -155,6 +158,18 @@ class GlobalStore:
     def delete(self) -> None:
         """Delete the global; the trace may have made it itself."""
         self.scope.pop(self.name, None)
+
+
+def drop_plain_attribute(owner: Any, name: str) -> None:
+    """Delete an attribute past the class's own ``__delattr__``, which ran already; the trace may have made it itself."""
+    with contextlib.suppress(AttributeError):
+        object.__delattr__(owner, name)
+
+
+def drop_attribute(owner: Any, name: str) -> None:
+    """Delete an attribute that may have been made by the trace itself."""
+    with contextlib.suppress(AttributeError):
+        delattr(owner, name)
 
 
 def replace_list(target: Any, items: list[Any]) -> None:

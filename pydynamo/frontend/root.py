@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.breaks import compile_break
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
 from pydynamo.frontend.fake_mode import make_mode
 from pydynamo.frontend.finish import compile_return
@@ -131,6 +130,8 @@ class RootTranslator(Translator):
             if self.steps == self.speculation.break_at:
                 assert self.speculation.reason is not None
                 self.current = self.instructions[self.ip]
+                from pydynamo.frontend.breaks import compile_break
+
                 compile_break(self, self.speculation.reason)
                 return
             step = self.step_started = self.steps

@@ -5,12 +5,14 @@ What was seen at a source is kept in the history of the root, so that one root's
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from pydynamo import config
+from pydynamo.frontend.exc import RestartTranslation, unsupported
 from pydynamo.frontend.guards import TensorGuard
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.tensor import SymNumberVariable
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     from pydynamo.frontend.output_graph import OutputGraph
+
+
+#: numbers beyond it are baked in: symbols are of 64 bits, and products of two have to fit
+_LARGEST = 1 << 31
 
 
 class ShapeExpression:
@@ -40,7 +46,8 @@ class SymbolicShapes:
         self.dynamic = dynamic
         self.static = static
         self.shape_env: Any = None
-        self.symbols: dict[str, tuple[Any, Source]] = {}
+        #: name -> the symbol, where its number comes from, and the number made of it
+        self.symbols: dict[str, tuple[Any, Source, Any]] = {}
 
     # policy ------------------------------------------------------------------------------------------------------
     def number_is_dynamic(self, value: float, source: Source) -> bool:
@@ -48,7 +55,7 @@ class SymbolicShapes:
         key = source.name
         if self.dynamic is False or key in self.static:
             return False
-        if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        if not math.isfinite(value) or (isinstance(value, int) and abs(value) > _LARGEST):
             return False
         before = self.history.setdefault(key, value)
         if self.dynamic is True and isinstance(value, int):
@@ -79,7 +86,9 @@ class SymbolicShapes:
         if self.shape_env is None:
             from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-            self.shape_env = ShapeEnv()
+            # sizes and numbers that depend on data come without guards: what an operator takes for granted of them only a
+            # check while running could hold, so they are breaks, with symbols as without
+            self.shape_env = ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
             fake_mode.shape_env = self.shape_env
             fake_mode.static_shapes = False
         return self.shape_env
@@ -116,10 +125,37 @@ class SymbolicShapes:
         symbol = env.create_unspecified_symbol(value, source=adapter, dynamic_dim=DimDynamic.DYNAMIC)
         make = env.create_symintnode if isinstance(value, int) else env.create_symfloatnode
         sym = make(symbol, hint=value, source=adapter)
-        self.symbols[str(symbol)] = (symbol, source)
+        self.symbols[str(symbol)] = (symbol, source, sym)
         output.guards.add("NUMBER_TYPE", source, type(value))
+        if isinstance(value, int):
+            env.constrain_symbol_range(symbol, -_LARGEST, _LARGEST)
+        else:
+            output.guards.add("CALL", source, math.isfinite)  # algebra is not true of inf and nan
         node = output.placeholder(source, value, sym)
-        return SymNumberVariable(node, sym, source)
+        return SymNumberVariable(node, sym, self, source)
+
+    def check_size(self, sym: torch.SymInt) -> None:
+        """Bake in the numbers that ``sym`` is made of if it is too large for a symbol."""
+        if sym.node.hint is None or abs(sym.node.hint) <= _LARGEST**2:
+            return
+        involved = {str(symbol) for symbol in sym.node.expr.free_symbols}
+        for name, (_, source, own) in self.symbols.items():
+            if name in involved or not involved:
+                self._bake_in(own, source)
+        unsupported("data-dependent-value", "a number that is too large for a symbol")
+
+    def exact_float(self, sym: torch.SymFloat) -> float:
+        """The value of ``sym``, with all that it is made of baked in: algebra does not round as Python does."""
+        involved = {str(symbol) for symbol in sym.node.expr.free_symbols}
+        for name in sorted(involved):
+            _, source, own = self.symbols[name]
+            self._bake_in(own, source)
+        return float(sym.node.hint)
+
+    def _bake_in(self, sym: Any, source: Source) -> None:
+        if source.kind != "size":
+            raise RestartTranslation("static", source.name)
+        int(sym)
 
     def fake_tensor(self, output: OutputGraph, value: torch.Tensor, source: Source) -> torch.Tensor:
         """The fake of an input tensor, guarded."""
@@ -138,7 +174,7 @@ class SymbolicShapes:
             at = Source("size", axis, source)
             symbol = env.create_symbol(size, self._adapter(at), dynamic_dim=DimDynamic.DYNAMIC)
             sizes.append(env.create_symintnode(symbol, hint=size, source=self._adapter(at)))
-            self.symbols[str(symbol)] = (symbol, at)
+            self.symbols[str(symbol)] = (symbol, at, sizes[-1])
         wanted = tuple(None if axis in dims else size for axis, size in enumerate(value.shape))
         output.guards.add("TENSOR_MATCH", source, TensorGuard(value, wanted, None))
         output.guards.add("CALL", source, torch.Tensor.is_contiguous)
@@ -160,7 +196,7 @@ class SymbolicShapes:
         from torch.utils._sympy.printers import PythonPrinter
 
         printer = PythonPrinter()
-        for name, (symbol, source) in self.symbols.items():
+        for name, (symbol, source, _) in self.symbols.items():
             bounds = self.shape_env.var_to_range.get(symbol)
             terms = []
             if bounds is not None and getattr(bounds.lower, "is_Integer", False):

@@ -17,12 +17,15 @@ import torch
 
 from pydynamo import config
 from pydynamo._core import CacheEntry, CodeCache, CompiledFunction
+from pydynamo.frontend import backend_call as backend_call  # what every compilation needs is loaded before the first
+from pydynamo.frontend import builder as builder
 from pydynamo.frontend import convert, events
+from pydynamo.frontend import logs as logs
 from pydynamo.frontend.exc import Unsupported, unsupported
-from pydynamo.frontend.resume import Place, make_resume_code
 from pydynamo.frontend.root import FrameInput, Options
 
 if TYPE_CHECKING:
+    from pydynamo.frontend.resume import Place
     from pydynamo.frontend.root import RootTranslator
 
 __all__ = ["CompiledFunction", "ResumeFunction", "Unit", "compiled_function", "original_of", "reset"]
@@ -229,6 +232,8 @@ class ResumeFunction:
         key = (place.code, place.index, slots, names, id(root.scope))
         found = known.get(key)
         if found is None:
+            from pydynamo.frontend.resume import make_resume_code
+
             code = make_resume_code(place.code, place.index, slots, names)
             found = known[key] = cls(code, root.scope, root.options)
         return found

@@ -3,6 +3,8 @@
 import torch
 from harness import program
 
+ONE = torch.ones(2)
+
 
 @program
 def test_data_error_is_catchable():
@@ -541,3 +543,68 @@ def test_a_captured_name_of_a_handler_is_gone_behind_it():
             return y, type(gone).__name__, str(gone)
 
     return f, [(torch.ones(2), False), (torch.ones(2), True)]
+
+
+@program
+def test_exceptions_whose_init_takes_other_arguments():
+    class Two(Exception):
+        def __init__(self, a, b):
+            super().__init__(a)
+            self.b = b
+
+    class Keyword(ValueError):
+        def __init__(self, *args, extra=None):
+            super().__init__(*args)
+            self.extra = extra
+
+    def f(x, k):
+        y = x + 1
+        try:
+            if k == 1:
+                raise Two(1, y)
+            if k == 2:
+                raise Keyword("m", extra=[k])
+        except Two as e:
+            raise ValueError("outer", k) from e
+        except Keyword as e:
+            e.add_note("seen")
+            e.extra.append(5)
+            raise
+        return y
+
+    return f, [(ONE, 0), (ONE, 1), (ONE, 2)]
+
+
+@program
+def test_notes():
+    def f(x):
+        try:
+            raise KeyError("k")
+        except KeyError as e:
+            e.add_note("one")
+            e.add_note("two")
+            kept = e
+        return x * 2, kept, kept.__notes__
+
+    return f, [(ONE,), (ONE,)]
+
+
+@program
+def test_a_property_of_an_exception_that_is_set():
+    class Coded(Exception):
+        @property
+        def code(self):
+            return self._code
+
+        @code.setter
+        def code(self, value):
+            self._code = value + 1
+
+    def f(x):
+        try:
+            raise Coded("a")
+        except Coded as e:
+            e.code = 4
+            return x * e.code, e
+
+    return f, [(ONE,)]

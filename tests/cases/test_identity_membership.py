@@ -1,5 +1,7 @@
 """`in`, `index`, `count`, `remove` and comparison of containers try identity first, then equality, in order."""
 
+import copy
+
 import torch
 from harness import program
 
@@ -229,3 +231,43 @@ def test_tensor_as_key():
         return d[x], d[y], x in d, (x + 1) in d, len(d)
 
     return f, [(torch.ones(1), torch.ones(1))]
+
+
+@program
+def test_copies_that_are_the_thing_itself():
+    def f(s, t, nothing):
+        made, word = frozenset([1, 2]), (3, *t)
+        sets = (
+            s.copy() is s,
+            made.copy() is made,
+            frozenset(s) is s,
+            frozenset(made) is made,
+            set(s) is s,
+            copy.copy(s) is s,
+        )
+        slices = (
+            t[:] is t,
+            t[0:2] is t,
+            t[0:9] is t,
+            t[::1] is t,
+            t[1:] is t,
+            t[::-1] is t,
+            word[:] is word,
+            word[-9:] is word,
+        )
+        sums = (
+            t + () is t,
+            () + t is t,
+            t + nothing is t,
+            nothing + t is t,
+            t * 1 is t,
+            1 * t is t,
+            t * 2 is t,
+            t * True is t,
+        )
+        calls = tuple(t) is t, copy.copy(t) is t, copy.deepcopy(t) is t, list(t) is t, sorted(t) is t
+        again = t
+        again += ()
+        return sets, slices, sums, calls, again is t
+
+    return f, [(frozenset([1, 2]), (1, 2), ()), (frozenset(), (1.5, "a"), ())]

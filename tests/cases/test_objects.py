@@ -7,6 +7,8 @@ import weakref
 import torch
 from harness import program
 
+ONE = torch.ones(2)
+
 
 @program
 def test_property_with_side_effects():
@@ -674,3 +676,57 @@ def test_what_hash_and_len_make_of_what_the_methods_return():
         return found, x + 1
 
     return f, [(torch.ones(2), value) for value in (3, -1, 2**80, True, "no", 1.5)]
+
+
+@program
+def test_attributes_that_were_made_and_deleted_again():
+    class Plain:
+        k = 5
+
+    class Telling:
+        def __delattr__(self, name):
+            print("del", name)
+            object.__delattr__(self, name)
+
+    class Slotted:
+        __slots__ = ("a",)
+
+    def f(x, plain, telling, slotted):
+        plain.t = 1
+        del plain.t
+        plain.k = 2
+        mine = plain.k
+        del plain.k
+        telling.z = 3
+        del telling.z
+        telling.y = 1
+        del telling.y
+        telling.y = 2
+        slotted.a = 1
+        del slotted.a
+        Plain.new = 3
+        del Plain.new
+        return x * mine + plain.k, hasattr(plain, "t"), telling.y, hasattr(slotted, "a"), hasattr(Plain, "new")
+
+    return f, [(ONE, Plain(), Telling(), Slotted()), (ONE, Plain(), Telling(), Slotted())]
+
+
+@program
+def test_the_dictionary_of_a_namespace():
+    def f(x, ns):
+        ns.a += 1
+        ns.new = x
+        other = types.SimpleNamespace(**vars(ns))
+        other.a = 100
+        del other.new
+        return (
+            x * ns.a,
+            ns,
+            other,
+            list(vars(ns)),
+            vars(other),
+            vars(other).keys() <= vars(ns).keys(),
+            "new" in vars(ns),
+        )
+
+    return f, [(ONE, types.SimpleNamespace(a=1)), (ONE, types.SimpleNamespace(a=2, b="z"))]

@@ -293,3 +293,48 @@ def test_writing_to_a_tensor_that_overlaps_itself():
         log.append(3)
 
     return f, [(torch.zeros(5), []), (torch.zeros(4), [])]
+
+
+@program
+def test_whose_result_nobody_uses():
+    def f(x, i, log):
+        log.append(1)
+        x[i]
+        x[1:][i]
+        log.append(2)
+        return x + 1
+
+    return f, [(torch.ones(3), torch.tensor([i]), []) for i in (1, 2, 7, 0)]
+
+
+@program
+def test_for_sizes_that_data_decide():
+    def f(x, y, log):
+        log.append(1)
+        kept = x[x > 0]
+        y.add_(1)
+        log.append(2)
+        kept.reshape(-1, 2)
+        log.append(3)
+        return kept.reshape(2, -1) + y
+
+    shapes = ((1, 1, -1, 1, 1), (1, 1, 1, -1), (1, -1, 1, -1, 1), (-1, -1, 1, 1, 1, 1, 1))
+    return f, [(torch.tensor(signs, dtype=torch.float32), torch.zeros(1), []) for signs in shapes]
+
+
+@program
+def test_that_refuse_only_real_tensors():
+    weight = torch.ones(3, 3)
+
+    def f(x, counts, noisy, log):
+        counts.add_(1)
+        log.append("counted")
+        noise = torch.rand(1) if noisy else 0
+        log.append("drawn")
+        y = torch.nn.functional.linear(x, weight) + noise
+        counts[0] = 7
+        log.append("multiplied")
+        return y
+
+    dtypes = (torch.float32, torch.bfloat16, torch.float64, torch.float32, torch.bfloat16)
+    return f, [(torch.ones(2, 3, dtype=d), torch.zeros(2), n % 2 == 1, []) for d in dtypes for n in range(2)]

@@ -3,6 +3,8 @@
 import torch
 from harness import program
 
+ONE = torch.ones(2)
+
 
 @program
 def test_outputs_that_are_inputs():
@@ -440,3 +442,12 @@ def test_sizes_and_ranks_that_change_between_calls():
 
     shapes = [(2, 3), (4, 3), (5,), (), (2, 3, 4), (6, 3), (7,), (1, 1)]
     return f, [(torch.ones(a), [torch.ones(b)]) for a, b in zip(shapes, reversed(shapes), strict=True)]
+
+
+@program
+def test_named_results_have_few_attributes():
+    def f(x):
+        most = x.max(dim=0)
+        return most, hasattr(most, "_fields"), hasattr(most, "foo"), type(most).__name__, most.values * 2
+
+    return f, [(torch.arange(3.0),), (torch.arange(6.0).reshape(2, 3),)]

@@ -6,10 +6,14 @@ with anything. `SAMPLES` is a list of (function, argument tuples).
 
 from __future__ import annotations
 
+import _thread
 import contextlib
+import functools
+import itertools
+import signal
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -268,6 +272,36 @@ async def agen(a, b):
     finally:
         pass
 
+def rung(a, b):
+    done = 0
+    for i in (a, b):
+        try:
+            for x in rings(2): done += 1
+        except Rung:
+            done -= 1
+            if a == b: continue
+        with Manager(i, True):
+            for x in rings(1):
+                for y in (1, 2): done += y
+    for x in rings(1): done += b
+    return done
+
+def rung_while(a, b):
+    now = ()
+    while True:
+        try:
+            while a not in now: now = rings(1)
+        finally:
+            if now: break
+    return b
+
+def rung_gen(a, b):
+    for x in rings(a):
+        try:
+            yield x
+        except ValueError:
+            for y in rings(1): pass
+
 def decorated(a, b):
     @ident
     def h(x, /, y=1, *args, k, **kw): return (x, y, args, k, kw)
@@ -341,6 +375,19 @@ class Endless(BaseException):
     """A mutant ran for too long, or asked for too much."""
 
 
+class Rung(Exception):
+    """What the handler of a signal raises that a mutant tripped."""
+
+
+#: Trips a signal and leaves it to the next jump back, or call, to see it.
+trip = functools.partial(_thread.interrupt_main, signal.SIGUSR1)
+
+
+def rings(times: object) -> Iterator[None]:
+    """An iterator all of C that trips a signal each time, a few times."""
+    return itertools.islice(iter(trip, 1), times if isinstance(times, int) and 0 <= times < 9 else 1)
+
+
 #: Frames that somebody still looks at, finished or not.
 seen: deque[FrameType] = deque(maxlen=6)
 
@@ -403,6 +450,7 @@ def build() -> tuple[dict[str, Any], list[Callable[..., Any]]]:
     allowed["range"] = small_range
     allowed["pow"] = bounded_pow
     scope: dict[str, Any] = {"__builtins__": allowed, "__name__": "samples", "G": 0, "peek": peek}
+    scope |= {"rings": rings, "Rung": Rung}
     exec(compile(MANAGERS, "samples", "exec", dont_inherit=True), scope)
     before = set(scope)
     sources = [SOURCE]

@@ -399,6 +399,96 @@ def test_the_same_condition_is_kept_once() -> None:
     assert len(builder) == 4
 
 
+class Shuffled:
+    """Instances with an attribute, after some that come and go."""
+
+    kind: Any = "class attribute"
+
+    def __init__(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def without(self, *names: str) -> "Shuffled":
+        for name in names:
+            del self.__dict__[name]
+        return self
+
+
+#: how a key may be elsewhere among a dict's entries than it was, or not there at all
+PLACES: list[tuple[dict[str, Any], bool]] = [
+    ({"a": 0, "b": 1, "c": 2}, True),
+    ({"b": 1}, True),
+    ({"c": 2, "a": 0, "b": 1}, True),
+    ({"a": 1, "c": 1}, False),
+    ({"a": 1, "b": 2, "c": 1}, False),
+    ({}, False),
+    ({"".join(["a", "a"])[1:]: 0, "".join(["b", "b"])[1:]: 1}, True),
+    ({str(number): 1 for number in range(100)} | {"b": 1}, True),
+]
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_an_item_is_found_wherever_it_is(kind: type) -> None:
+    guards = program(one, lambda g, x: g.equals(g.item(x, "b"), 1))
+    for _ in range(2):
+        for items, expected in PLACES:
+            assert passes(guards, kind(items)) is expected, items
+    gone_and_back = kind(a=0, b=1, c=2)
+    assert passes(guards, gone_and_back)
+    del gone_and_back["b"]
+    assert not passes(guards, gone_and_back)
+    gone_and_back["b"] = 1
+    assert passes(guards, gone_and_back)
+    del gone_and_back["a"]
+    assert passes(guards, gone_and_back)
+
+
+def test_an_attribute_is_found_wherever_it_is() -> None:
+    guards = program(one, lambda g, x: g.equals(g.attr(x, "b", cls=Shuffled), 1))
+    for _ in range(2):
+        for items, expected in PLACES:
+            assert passes(guards, Shuffled(**items)) is expected, items
+    assert passes(guards, Shuffled(a=0, b=1, c=2).without("a"))
+    assert not passes(guards, Shuffled(a=0, b=1, c=2).without("b"))
+
+
+def test_an_attribute_of_the_class_is_found_once_the_instance_has_none() -> None:
+    guards = program(one, lambda g, x: g.equals(g.attr(x, "kind", cls=Shuffled), "class attribute"))
+    assert not passes(guards, Shuffled(a=1, kind="own"))
+    assert passes(guards, Shuffled(a=1, kind="own").without("kind"))
+    assert passes(guards, Shuffled())
+
+
+def test_a_class_that_takes_an_attribute_over_is_seen() -> None:
+    class Changing(Shuffled):
+        pass
+
+    guards = program(one, lambda g, x: g.equals(g.attr(x, "kind", cls=Changing), 1))
+    value = Changing(a=0, kind=1)
+    assert passes(guards, value)
+    assert passes(guards, value)
+    Changing.kind = property(lambda self: 2)
+    assert not passes(guards, value)
+    Changing.kind = property(lambda self: 1)
+    assert passes(guards, value)
+    Changing.kind = "class attribute"
+    value.kind = 3
+    assert not passes(guards, value)
+
+
+def test_another_instance_dict_is_seen() -> None:
+    guards = program(
+        one, lambda g, x: (g.equals(g.attr(x, "kind", cls=Shuffled), 1), g.in_instance_dict(x, "b", False))
+    )
+    value = Shuffled(kind=1)
+    assert passes(guards, value)
+    value.__dict__ = {"kind": 2}
+    assert not passes(guards, value)
+    value.__dict__ = {"b": 0, "kind": 1}
+    assert not passes(guards, value)
+    value.__dict__ = {"a": 0, "kind": 1}
+    assert passes(guards, value)
+
+
 def test_user_code_that_frees_what_guards_hold_does_no_harm() -> None:
     class Emptying:
         def __init__(self, target: list[Any]) -> None:

@@ -189,11 +189,7 @@ def _set_add(tx: Translator, inst: Any) -> None:
 @op("SET_UPDATE")
 def _set_update(tx: Translator, inst: Any) -> None:
     value = tx.stack.pop()
-    target = _under(tx, inst.arg)
-    fresh = isinstance(target, SetVariable) and not target.members
-    target.call_method(tx, "update", [value], {})
-    if fresh and isinstance(target, SetVariable):
-        target.filled(value.realize())
+    _under(tx, inst.arg).call_method(tx, "update", [value], {})
 
 
 @op("MAP_ADD")

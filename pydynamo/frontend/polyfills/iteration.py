@@ -11,7 +11,7 @@ def by_index(sequence: Any) -> Any:
     while True:
         try:
             item = sequence[index]
-        except IndexError:
+        except (IndexError, StopIteration):
             return
         yield item
         index = index + 1

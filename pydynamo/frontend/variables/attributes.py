@@ -48,7 +48,7 @@ class AttributeDict(DictVariable):
                 found.setdefault(name, (constant(name), value))
         return found
 
-    def put(self, key: VariableTracker, value: VariableTracker) -> None:
+    def put(self, key: VariableTracker, value: VariableTracker, code: Any = None) -> None:
         name = key.realize().as_constant()
         if not isinstance(name, str) or self.owner.has_data_descriptor(name):
             unsupported("inspection", f"a store of {name!r} to __dict__")
@@ -57,7 +57,7 @@ class AttributeDict(DictVariable):
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         self.put(key, value)
 
-    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+    def delitem(self, tx: Translator, key: VariableTracker, code: Any = None) -> None:
         name = key.realize().as_constant()
         if name not in self.entries:
             tx.raise_error(KeyError, key)

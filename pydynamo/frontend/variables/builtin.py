@@ -98,6 +98,8 @@ class BuiltinVariable(NativeFunctionVariable):
     def _fold(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         values = [arg.realize() for arg in args]
         if any(ops.is_graph_value(value) for value in values) and self.fn in (abs, round, pow):
+            if self.fn is round and values[0].python_type() is float:
+                return fold(tx, self.fn, values, kwargs)
             if self.fn is pow and len(values) == 2:
                 return ops.binary(tx, "pow", values[0], values[1])
             return tx.output.call_function(tx, self.fn, values, kwargs)

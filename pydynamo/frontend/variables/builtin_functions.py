@@ -236,13 +236,15 @@ def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(sum)
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from pydynamo.frontend.variables.tensor import SymNumberVariable
+
     total = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
     if isinstance(total.realize(), ConstantVariable) and isinstance(total.realize().as_constant(), str | bytes):
         unsupported("unsupported-builtin", "sum() of text")
     exact_floats = 0
     for item in protocols.iterate(tx, args[0]):
         real = item.realize()
-        exact_floats += isinstance(real, ConstantVariable) and type(real.value) is float
+        exact_floats += isinstance(real, ConstantVariable | SymNumberVariable) and real.python_type() is float
         if exact_floats > 1:
             return _sum_of_constants(tx, args, kwargs)
         total = ops.binary(tx, "add", total, item)

@@ -175,8 +175,8 @@ def from_python(value: Any) -> VariableTracker:
         return DictVariable.from_pairs([(from_python(k), from_python(v)) for k, v in value.items()])
     if kind in (set, frozenset):
         made = SetVariable.from_values([from_python(item) for item in value], kind)
-        if all(is_constant_value(item) for item in value):
-            made.origin = value if kind is frozenset else None
+        if made.layout is not None:
+            made.layout = kind(value)
         return made
     if kind is slice:
         return SliceVariable([from_python(value.start), from_python(value.stop), from_python(value.step)])

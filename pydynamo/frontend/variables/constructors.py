@@ -67,13 +67,19 @@ def _sequence_of(cls: type) -> Handler:
 def _set_of(cls: type) -> Handler:
     def make(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import as_set
-        from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
+        from pydynamo.frontend.variables.dicts import SetVariable
+        from pydynamo.frontend.variables.set_order import given_to
 
         if not args:
-            return SetVariable({}, cls)
-        made = SetVariable(dict(as_set(tx, args[0]).members), cls)
-        made.only_added = not isinstance(args[0].realize(), SetVariable | DictVariable | DictView)
-        return made.filled(args[0].realize())
+            return SetVariable.from_values([], cls)
+        value = args[0].realize()
+        if cls is frozenset and isinstance(value, SetVariable) and value.cls is frozenset:
+            return value
+        given = as_set(tx, value)
+        made = SetVariable(dict(given.members), cls)
+        table = given_to(value, given)
+        made.layout = cls(table) if table is not None else None
+        return made
 
     return make
 

@@ -10,6 +10,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
+from pydynamo.frontend.variables.set_order import Layout, after, given_to, is_plain
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -51,15 +52,17 @@ def call_dict_method(
         found = d.lookup(args[0])
         return found if found is not None else args[1] if count == 2 else NONE
     if name == "setdefault" and 1 <= count <= 2 and not kwargs:
-        found = d.lookup(args[0])
+        code = args[0].realize().hash_key()
+        found = d.lookup(args[0], code)
         if found is None:
             found = args[1] if count == 2 else NONE
-            d.setitem(tx, args[0], found)
+            d.store(tx, args[0], found, code)
         return found
     if name == "pop" and 1 <= count <= 2 and not kwargs:
-        found = d.lookup(args[0])
+        code = args[0].realize().hash_key()
+        found = d.lookup(args[0], code)
         if found is not None:
-            d.delitem(tx, args[0])
+            d.delitem(tx, args[0], code)
             return found
         if count == 2:
             return args[1]
@@ -89,16 +92,17 @@ def call_dict_method(
 
 def update(tx: Translator, d: DictVariable, args: Args, kwargs: Kwargs) -> None:
     """``d.update(*args, **kwargs)``"""
-    pairs: list[tuple[VariableTracker, VariableTracker]] = []
-    if args:
-        pairs = pairs_of(tx, args[0])
-    pairs += [(constant(key), value) for key, value in kwargs.items()]
-    for key, _ in pairs:
-        key.realize().hash_key()
-    if pairs:
+    given: list[tuple[Any, VariableTracker, VariableTracker]] = []
+    start = args[0].realize() if args else None
+    if isinstance(start, DictVariable):
+        given += [(code, key, value) for code, (key, value) in start.entries.items()]
+    elif start is not None:
+        given += [(key.realize().hash_key(), key, value) for key, value in pairs_of(tx, start)]
+    given += [(name, constant(name), value) for name, value in kwargs.items()]
+    if given:
         tx.ledger.mutate(d)
-    for key, value in pairs:
-        d.put(key, value)
+    for code, key, value in given:
+        d.put(key, value, code)
 
 
 def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTracker, VariableTracker]]:
@@ -177,7 +181,9 @@ def as_set(tx: Translator, value: VariableTracker) -> SetVariable:
 
     value = value.realize()
     if isinstance(value, SetVariable):
-        return SetVariable(dict(value.members), set)
+        copy = SetVariable(dict(value.members), set)
+        copy.layout = value.layout
+        return copy
     if isinstance(value, DictVariable):
         value = DictView(value, "keys")
     return SetVariable.from_values(list(protocols.iterate(tx, value)), set)
@@ -200,31 +206,34 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
         if code not in s.members:
             tx.ledger.mutate(s)
             s.members[code] = args[0]
+            s.layout = after(s.layout, "update", [[code] if is_plain(code) else None])
         return NONE
     if name in ("discard", "remove") and len(args) == 1:
         code = args[0].realize().hash_key()
         if code in s.members:
             tx.ledger.mutate(s)
-            s.only_added = False
+            s.layout = after(s.layout, "difference_update", [[code]])
             del s.members[code]
         elif name == "remove":
             tx.raise_error(KeyError, args[0])
         return NONE
     if name == "clear" and not args:
         tx.ledger.mutate(s)
-        s.only_added = False
         s.members.clear()
+        s.layout = after(s.layout, "clear", [])
         return NONE
     if name == "pop" and not args:
         if not s.members:
             tx.raise_error(KeyError, "pop from an empty set")
         first = s.ordered()[0]
         tx.ledger.mutate(s)
-        s.only_added = False
-        del s.members[first.realize().hash_key()]
-        return first
+        if isinstance(s.layout, set):
+            return s.members.pop(s.layout.pop())
+        return s.members.pop(next(code for code, member in s.members.items() if member is first))
     if name == "copy" and not args:
-        return SetVariable(dict(s.members), s.cls)
+        if s.cls is frozenset:
+            return s
+        return _new_set(dict(s.members), s.cls, after(s.layout, "copy", []))
     if name == "__reduce_ex__":
         items = SequenceVariable(s.ordered(), list)
         return SequenceVariable([ClassVariable(s.cls, None), SequenceVariable([items], tuple), NONE], tuple)
@@ -239,21 +248,32 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
             }[name]
         )
     if name in _COMBINE:
-        result = dict(s.members)
-        for arg in args:
-            result = _COMBINE[name](result, as_set(tx, arg).members)
-        return SetVariable(result, s.cls)
+        result, tables = _combined(tx, s, name, args)
+        return _new_set(result, s.cls, after(s.layout, name, tables))
     if (name == "update" or name.removesuffix("_update") in _COMBINE) and s.cls is set:
-        combine = _COMBINE["union" if name == "update" else name.removesuffix("_update")]
-        result = dict(s.members)
-        for arg in args:
-            result = combine(result, as_set(tx, arg).members)
+        result, tables = _combined(tx, s, "union" if name == "update" else name.removesuffix("_update"), args)
         tx.ledger.mutate(s)
-        s.only_added = False
+        s.layout = after(s.layout, name, tables)
         s.members.clear()
         s.members.update(result)
         return NONE
     unsupported("unsupported-method", f"{s.cls.__name__}.{name}")
+
+
+def _combined(tx: Translator, s: SetVariable, name: str, args: Args) -> tuple[dict[Any, VariableTracker], list[Any]]:
+    """The members of ``s.name(*args)``, and what stands for the arguments in the same operation on layouts."""
+    result, tables = dict(s.members), []
+    for arg in args:
+        other = as_set(tx, arg)
+        result = _COMBINE[name](result, other.members)
+        tables.append(given_to(arg.realize(), other))
+    return result, tables
+
+
+def _new_set(members: dict[Any, VariableTracker], cls: type, layout: Layout) -> SetVariable:
+    made = SetVariable(members, cls)
+    made.layout = layout
+    return made
 
 
 def _union(a: dict, b: dict) -> dict:  # type: ignore[type-arg]

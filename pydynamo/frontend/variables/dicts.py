@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import collections
+import functools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.hashed_iterators import DictIterator, SetIterator
+from pydynamo.frontend.variables.set_order import Layout, added, by_insertion, is_plain
 from pydynamo.frontend.variables.user_keys import check_can_be_built
 
 if TYPE_CHECKING:
@@ -44,9 +46,9 @@ class DictVariable(VariableTracker):
             made.put(key, value)
         return made
 
-    def put(self, key: VariableTracker, value: VariableTracker) -> None:
-        """Store without telling the ledger; an equal key that is there stays."""
-        code = key.realize().hash_key()
+    def put(self, key: VariableTracker, value: VariableTracker, code: Any = None) -> None:
+        """Store without telling the ledger; an equal key that is there stays. ``code`` is the key's, if it was asked."""
+        code = key.realize().hash_key() if code is None else code
         old = self.entries.get(code)
         self.entries[code] = (old[0] if old is not None else key, value)
 
@@ -75,9 +77,9 @@ class DictVariable(VariableTracker):
     def length(self, tx: Translator) -> VariableTracker:
         return constant(len(self.entries))
 
-    def lookup(self, key: VariableTracker) -> VariableTracker | None:
-        """The value for ``key``, or None; no default factory."""
-        pair = self.entries.get(key.realize().hash_key())
+    def lookup(self, key: VariableTracker, code: Any = None) -> VariableTracker | None:
+        """The value for ``key``, or None; no default factory. ``code`` is the key's, if it was asked."""
+        pair = self.entries.get(key.realize().hash_key() if code is None else code)
         return pair[1] if pair is not None else None
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
@@ -93,12 +95,15 @@ class DictVariable(VariableTracker):
         tx.raise_error(KeyError, key)
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
-        key.realize().hash_key()
-        tx.ledger.mutate(self)
-        self.put(key, value)
+        self.store(tx, key, value, key.realize().hash_key())
 
-    def delitem(self, tx: Translator, key: VariableTracker) -> None:
-        code = key.realize().hash_key()
+    def store(self, tx: Translator, key: VariableTracker, value: VariableTracker, code: Any) -> None:
+        """Store, under a key whose code was asked already."""
+        tx.ledger.mutate(self)
+        self.put(key, value, code)
+
+    def delitem(self, tx: Translator, key: VariableTracker, code: Any = None) -> None:
+        code = key.realize().hash_key() if code is None else code
         if code not in self.entries:
             if self.cls is collections.Counter:
                 return
@@ -210,10 +215,7 @@ class SetVariable(VariableTracker):
         self.cls = cls
         self.source = source
         self.mutable = cls is set
-        #: the constant that a fresh set was filled from at once: it says the order, while the set is unchanged
-        self.origin: frozenset[Any] | None = None
-        #: True while the members were only ever added one by one
-        self.only_added = False
+        self.layout: Layout = None
 
     @classmethod
     def from_values(cls, values: list[VariableTracker], kind: type, source: Source | None = None) -> SetVariable:
@@ -221,7 +223,8 @@ class SetVariable(VariableTracker):
         for value in values:
             members.setdefault(value.realize().hash_key(), value)
         made = cls(members, kind, source)
-        made.only_added = source is None
+        if source is None:
+            made.layout = added(members)
         return made
 
     def python_type(self) -> type:
@@ -231,7 +234,11 @@ class SetVariable(VariableTracker):
         return all(item.realize().is_constant() for item in self.members.values())
 
     def as_constant(self) -> Any:
-        return self.cls(item.realize().as_constant() for item in self.members.values())
+        in_order = [item.realize().as_constant() for item in self.ordered()]
+        for made in (self.cls(in_order), self.cls(self.layout or ())):
+            if list(made) == in_order:
+                return made
+        unsupported("unsupported-iteration", "a set whose order cannot be brought about again")
 
     def hash_key(self) -> Any:
         if self.cls is set:
@@ -251,28 +258,11 @@ class SetVariable(VariableTracker):
         """The members in iteration order, when that is certain: it hangs on how the set came to be."""
         if len(self.members) <= 1:
             return list(self.members.values())
-        if self.is_as_origin():
-            by_origin = {item.realize().as_constant(): item for item in self.members.values()}
-            return [by_origin[value] for value in self.cls(self.origin or ())]
-        if self.source is not None or not self.is_constant():
-            unsupported("unsupported-iteration", "the order of a set is not known while compiling")
-        by_value = {item.realize().as_constant(): item for item in self.members.values()}
-        if all(isinstance(value, int) and 0 <= value < 8 for value in by_value):
-            return [by_value[value] for value in sorted(by_value)]  # places of their own in the smallest table
-        if not self.only_added or not all(isinstance(value, int) for value in by_value):
-            unsupported("unsupported-iteration", "the order of a set is not known while compiling")
-        return [by_value[value] for value in self.cls(by_value)]
-
-    def is_as_origin(self) -> bool:
-        """True if the set still holds what it was filled with, in the order of then."""
-        return self.source is None and self.origin is not None and list(self.members) == list(self.origin)
-
-    def filled(self, value: VariableTracker) -> SetVariable:
-        """This new set, which was filled from ``value`` alone."""
-        if isinstance(value, SetVariable) and value.cls is frozenset and value.is_as_origin():
-            self.origin = value.origin
-            self.members = dict(value.members)
-        return self
+        if self.layout is not None:
+            return [self.members[code] for code in self.layout]
+        if all(type(code) is int and 0 <= code < 8 for code in self.members):
+            return [self.members[code] for code in sorted(self.members)]  # places of their own in the smallest table
+        unsupported("unsupported-iteration", "the order of a set is not known while compiling")
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         return SetIterator(self, self.ordered())
@@ -294,12 +284,22 @@ class SetVariable(VariableTracker):
 
     def reconstruct(self, cg: PyCodegen) -> None:
         check_can_be_built(self.members)
-        if self.is_as_origin():
-            cg.call(lambda: cg.load_object(self.cls), [lambda: cg.load_object(self.origin)])
-        elif self.cls is set:
-            cg.build("BUILD_SET", list(self.members.values()))
+        members = list(self.members.values())
+        if self.layout is not None:
+            members = self.ordered()
+            if not by_insertion(self.layout):
+                layout = frozenset(self.layout)
+                if list(self.cls(layout)) != list(self.layout):
+                    unsupported("reconstruction-failure", "a set whose order cannot be brought about again")
+                # not a constant itself: CPython makes frozen sets of texts anew, in another order
+                cg.call(lambda: cg.load_object(functools.partial(self.cls, layout)), [])
+                return
+        elif len(members) > 1 and all(is_plain(code) for code in self.members):
+            members = self.ordered()
+        if self.cls is set:
+            cg.build("BUILD_SET", members)
         else:
             cg.call(
                 lambda: cg.load_object(frozenset),
-                [lambda: cg.build("BUILD_TUPLE", list(self.members.values()))],
+                [lambda: cg.build("BUILD_TUPLE", members)],
             )

@@ -73,6 +73,10 @@ class ExceptionVariable(VariableTracker):
         elif name == "__suppress_context__":
             self.suppress = tx.truth(value)
         else:
+            if any(hasattr(base.__dict__.get(name), "__set__") for base in self.cls.__mro__) or not _plain_stores(
+                self.cls
+            ):
+                unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
             self.attrs[name] = value
 
     def delattr(self, tx: Translator, name: str) -> None:
@@ -84,6 +88,8 @@ class ExceptionVariable(VariableTracker):
     ) -> VariableTracker:
         if name == "with_traceback" and len(args) == 1:
             return self
+        if name == "add_note" and len(args) == 1 and self.source is None:
+            return self._add_note(tx, args[0].realize())
         if (
             name == "__init__"
             and getattr(self.cls, "__init__", None) in (BaseException.__init__, Exception.__init__)
@@ -93,8 +99,16 @@ class ExceptionVariable(VariableTracker):
             return NONE
         return super().call_method(tx, name, args, kwargs)
 
+    def _add_note(self, tx: Translator, note: VariableTracker) -> VariableTracker:
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+
+        if not issubclass(note.python_type(), str):
+            tx.raise_error(TypeError, f"note must be a str, not '{note.python_type().__name__}'")
+        notes = self.attrs.setdefault("__notes__", SequenceVariable([], list)).realize()
+        return notes.call_method(tx, "append", [note], {})
+
     def children(self) -> list[VariableTracker]:
-        return [*self.args, *self.attrs.values()]
+        return [*self.args, *self.attrs.values(), self.cause, self.context]
 
     def reconstruct(self, cg: PyCodegen) -> None:
         cg.call(
@@ -108,6 +122,10 @@ class ExceptionVariable(VariableTracker):
                 lambda: cg.load_const(self.suppress),
             ],
         )
+
+
+def _plain_stores(cls: type) -> bool:
+    return cls.__setattr__ is BaseException.__setattr__ or cls.__setattr__ is object.__setattr__
 
 
 def set_context(error: VariableTracker, handled: VariableTracker) -> None:
@@ -136,8 +154,11 @@ def make_exception(
     suppress: bool,
 ) -> BaseException:
     """Build the exception that the trace made. ``__init__`` ran in the trace already."""
-    made = BaseException.__new__(cls, *args) if cls.__new__ is BaseException.__new__ and _custom(cls) else cls(*args)
-    made.args = args
+    made = cls.__new__(cls, *args)
+    if cls.__init__ is not _first_builtin(cls).__init__:
+        made.args = args  # what __init__ in Python did is in ``attrs``
+    else:
+        cls.__init__(made, *args)
     for name, value in attrs.items():
         setattr(made, name, value)
     made.__cause__ = cause
@@ -146,10 +167,12 @@ def make_exception(
     return made
 
 
-def _custom(cls: type) -> bool:
-    return cls.__module__ != "builtins" and "__init__" in {
-        name for base in cls.__mro__ if base.__module__ != "builtins" for name in vars(base)
-    }
+def _first_builtin(cls: type) -> type:
+    return next(base for base in cls.__mro__ if not base.__flags__ & (1 << 9))
+
+
+#: what their __init__ in C keeps, besides the arguments, cannot be followed from a subclass
+_KEEP_MORE = (OSError, UnicodeError, SyntaxError, ImportError, AttributeError, NameError, StopIteration, SystemExit)
 
 
 class InputExceptionVariable(ExceptionVariable):
@@ -198,6 +221,8 @@ def make_user_exception(
     init = lookup(cls, "__init__")[1]
     made = ExceptionVariable(cls, list(args))
     if isinstance(init, types.FunctionType):
+        if issubclass(cls, _KEEP_MORE):
+            unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __init__")
         UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
     elif kwargs:
         unsupported("unsupported-builtin", f"{cls.__qualname__} with keyword arguments")

@@ -13,7 +13,7 @@ from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.iterators import Identity
-from pydynamo.frontend.variables.objects import ObjectVariable, lookup
+from pydynamo.frontend.variables.objects import ObjectVariable, lookup, lookup_source
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 
 if TYPE_CHECKING:
@@ -81,9 +81,7 @@ class NNModuleVariable(ObjectVariable):
             return super().call_function(tx, args, kwargs)
         assert self.source is not None
         own = self.value.__dict__
-        tx.output.guards.add("ID_MATCH", sources.attr(self.source, "_compiled_call_impl"), None)
-        if self.value._compiled_call_impl is not None:
-            unsupported("opaque-call", f"call of {self.describe()}, which is compiled already")
+        self._is_not_compiled(tx)
         if lookup(self.cls, "_call_impl")[0] is torch.nn.Module:
             if not self._hooks(tx):
                 return self.getattr(tx, "forward").realize().call_function(tx, args, kwargs)
@@ -94,6 +92,19 @@ class NNModuleVariable(ObjectVariable):
             if own.get("_forward_hooks_always_called") or MODULE._global_forward_hooks_always_called:
                 unsupported("opaque-call", f"call of {self.describe()}, which has hooks that are always called")
         return self.getattr(tx, "_call_impl").realize().call_function(tx, args, kwargs)
+
+    def _is_not_compiled(self, tx: Translator) -> None:
+        """Guard that ``module.compile()`` was not called: it would set an attribute that is None on the class."""
+        name = "_compiled_call_impl"
+        if self.value._compiled_call_impl is not None:
+            unsupported("opaque-call", f"call of {self.describe()}, which is compiled already")
+        assert self.source is not None
+        guards = tx.output.guards
+        if name in self.value.__dict__:
+            guards.add("ID_MATCH", sources.attr(self.source, name), None)
+        else:
+            guards.add("DICT_HAS", self.source, (name, False))
+            guards.add("ID_MATCH", lookup_source(tx, self.cls, name), None)
 
     def _hooks(self, tx: Translator) -> bool:
         """True if calling the module is more than calling ``forward``; guarded."""

@@ -157,6 +157,8 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         tx.output.guards.add("CLASS_LACKS", sources.const(cls), dunder)
         return None
     if raw is None:
+        if dunder != "__iter__":
+            unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}, which is None")
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):
@@ -249,7 +251,8 @@ class ObjectVariable(VariableTracker):
 
     def has_dict(self) -> bool:
         """True if instances have a ``__dict__`` of the usual kind."""
-        return self.cls.__dictoffset__ != 0 and isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
+        usual = isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
+        return self.cls.__dictoffset__ != 0 and (usual or self.cls is types.SimpleNamespace)
 
     def is_slot(self, name: str) -> bool:
         """True if the attribute lives in a slot."""

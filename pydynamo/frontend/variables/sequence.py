@@ -99,7 +99,10 @@ class SequenceVariable(VariableTracker):
             cls = self.cls if self.cls in (list, torch.Size) else tuple
             if self.cls is collections.deque:
                 self._type_error(tx, index)
-            return SequenceVariable(run_python(tx, lambda: self.items[index]), cls)
+            items = run_python(tx, lambda: self.items[index])
+            # a tuple is its own slice, as for CPython
+            whole = self.cls is tuple and len(items) == len(self.items) and index.step in (None, 1)
+            return self if whole else SequenceVariable(items, cls)
         if not -len(self.items) <= index < len(self.items):
             kind = "tuple" if issubclass(self.cls, tuple) else self.cls.__name__
             tx.raise_error(IndexError, f"{kind} index out of range")
@@ -212,7 +215,7 @@ def namedtuple_attribute(tx: Translator, var: SequenceVariable, name: str) -> Va
 
     if name in ("__len__", "__getitem__", "__iter__", "__contains__", "count", "index"):
         return MethodOfBuiltin(var, name)
-    if name == "_fields":
+    if name == "_fields" and not is_structseq(var.cls):
         return from_python(tuple(var.cls._fields))  # type: ignore[attr-defined]
     return class_attribute_of(tx, var, var.cls, name)
 

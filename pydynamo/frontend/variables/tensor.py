@@ -17,6 +17,7 @@ from pydynamo.frontend.variables.tensor_names import BREAKING, DUNDER_METHODS, F
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
     from pydynamo.frontend.source import Source
+    from pydynamo.frontend.symbolic import SymbolicShapes
     from pydynamo.frontend.translator import Translator
 
 
@@ -204,9 +205,10 @@ def _symbolic(answer: Any) -> bool:
 class SymNumberVariable(VariableTracker):
     """A Python number that changes between calls: ``sym`` from the ShapeEnv, ``node`` in the graph."""
 
-    def __init__(self, node: torch.fx.Node, sym: Any, source: Source | None = None) -> None:
+    def __init__(self, node: torch.fx.Node, sym: Any, symbols: SymbolicShapes, source: Source | None = None) -> None:
         self.node = node
         self.sym = sym
+        self.symbols = symbols
         self.source = source
 
     def python_type(self) -> type:
@@ -220,7 +222,13 @@ class SymNumberVariable(VariableTracker):
 
     def as_constant(self) -> Any:
         self._demand_static()
+        if isinstance(self.sym, torch.SymFloat):
+            return self.symbols.exact_float(self.sym)
         return self.python_type()(self.sym)
+
+    def has_exact_conditions(self) -> bool:
+        """False for a float that was computed: conditions on it are solved by algebra, which does not round."""
+        return not isinstance(self.sym, torch.SymFloat) or self.sym.node.expr.is_Symbol
 
     def _demand_static(self) -> None:
         """A symbol of an input whose value is needed: translate again with the value baked in and guarded."""
@@ -235,7 +243,7 @@ class SymNumberVariable(VariableTracker):
         return self.as_constant()
 
     def truth(self, tx: Translator) -> bool:
-        return bool(self.sym)
+        return bool(self.sym if self.has_exact_conditions() else self.as_constant())
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         return self.specialize(tx).getattr(tx, name)
@@ -283,11 +291,13 @@ def wrap_result(tx: Translator, value: Any, node: torch.fx.Node, known: dict[int
         node.meta["example_value"] = value
         return TensorVariable(node, value)
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+        if isinstance(value, torch.SymInt):
+            tx.output.symbols.check_size(value)
         exact = value.node.maybe_as_int() if isinstance(value, torch.SymInt) else None
         if exact is not None:
             return constant(exact)
         node.meta["example_value"] = value
-        return SymNumberVariable(node, value)
+        return SymNumberVariable(node, value, tx.output.symbols)
     if is_constant_value(value):
         return constant(value)
     kind = type(value)

@@ -20,14 +20,19 @@ def translate_with(root: RootTranslator | None) -> None:
 
 
 class UserKey:
-    """A key that stands for an object."""
+    """A key that stands for an object.
 
-    __slots__ = ("_hash", "owner")
+    What one operation on a dictionary does in several steps asks the object once: the last answer holds until the
+    translation goes on.
+    """
+
+    __slots__ = ("_answer", "_hash", "owner")
 
     def __init__(self, owner: ObjectVariable) -> None:
         from pydynamo.frontend.variables.objects import special_method
 
         self.owner = owner
+        self._answer: tuple[UserKey, int, bool] | None = None
         tx = _state.root
         method = special_method(tx, owner, "__hash__")
         if method is None:
@@ -42,7 +47,13 @@ class UserKey:
 
         if not isinstance(other, UserKey):
             unsupported("hash", f"{self.owner.describe()} beside a key of another kind")
-        return same_or_equal(_state.root, self.owner, other.owner)
+        for key, counterpart in ((self, other), (other, self)):
+            answer = key._answer
+            if answer is not None and answer[0] is counterpart and answer[1] == _state.root.steps:
+                return answer[2]
+        equal = same_or_equal(_state.root, self.owner, other.owner)
+        other._answer = (self, _state.root.steps, equal)
+        return equal
 
 
 def check_can_be_built(codes: Any) -> None:

@@ -37,13 +37,13 @@ fn real_code(c: &mut Criterion) {
     let path = std::env::var("PYDYNAMO_CORPUS").unwrap_or_else(|_| fixture.into());
     let corpus = Corpus::load(&path);
     let version = corpus.version;
-    let programs: Vec<(Program, i32)> = corpus
+    let programs: Vec<(Program, &_)> = corpus
         .records
         .iter()
         .map(|record| {
             let mut program = Program::default();
             disasm::disassemble(version, &record.raw(), &mut program).expect("a compiler wrote it");
-            (program, record.firstlineno)
+            (program, record)
         })
         .collect();
     let mut group = c.benchmark_group("real code");
@@ -61,9 +61,9 @@ fn real_code(c: &mut Criterion) {
     group.bench_function("assemble", |b| {
         let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
         b.iter(|| {
-            for (program, firstlineno) in &programs {
-                let meta = meta(version, *firstlineno);
-                let options = Options { verify: false };
+            for (program, record) in &programs {
+                let meta = meta(version, record.firstlineno);
+                let options = Options { verify: false, original: Some(record.raw()) };
                 let _ = black_box(assemble::assemble(program, &meta, options, &mut scratch, &mut out));
             }
         });

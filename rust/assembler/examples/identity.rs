@@ -88,7 +88,13 @@ impl Pipeline {
             trusted_locals: &[],
             has_class_cell: false,
         };
-        assemble::assemble(&self.program, &meta, Options { verify: false }, &mut self.scratch, &mut self.out)
+        assemble::assemble(
+            &self.program,
+            &meta,
+            Options { verify: false, original: Some(raw) },
+            &mut self.scratch,
+            &mut self.out,
+        )
     }
 }
 

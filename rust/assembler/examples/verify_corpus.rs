@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pydynamo_assembler::code::{CodeMeta, ConstKind, LocalKind, Program, RawCode, Trust};
 use pydynamo_assembler::disasm;
 use pydynamo_assembler::tables;
-use pydynamo_assembler::verify::{self, Scratch};
+use pydynamo_assembler::verify::{self, Landings, Scratch};
 use pydynamo_assembler::version::Version;
 
 /// How often each program is verified when time is taken.
@@ -135,11 +135,16 @@ fn main() {
                     trusted_locals: &case.trusted,
                     has_class_cell: false,
                 };
-                let result = verify::verify(&case.program, &meta, &mut scratch);
+                let result = verify::verify(&case.program, &meta, Landings::AsWritten, &mut scratch);
                 if round != 0 {
                     // In the pipeline the program is in the cache, as it is here after the first time.
                     for _ in 1..REPEATS {
-                        let _ = std::hint::black_box(verify::verify(&case.program, &meta, &mut scratch));
+                        let _ = std::hint::black_box(verify::verify(
+                            &case.program,
+                            &meta,
+                            Landings::AsWritten,
+                            &mut scratch,
+                        ));
                     }
                     continue;
                 }

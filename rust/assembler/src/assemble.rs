@@ -2,14 +2,15 @@
 //!
 //! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
 //! that really will be there; the tables need all of it.
-use crate::adapt::{self, Adapted};
+use crate::adapt::{self, Adapted, landing};
 use crate::code::{Assembled, CodeMeta, Options, Program};
 use crate::emit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
 use crate::layout::Layout;
 use crate::stack::{self, Depths};
-use crate::verify;
+use crate::verify::{self, Landings};
+use crate::version::Version;
 
 /// What is reused from one code object to the next, and afterwards tells where everything went.
 #[derive(Debug, Default)]
@@ -40,6 +41,13 @@ impl Scratch {
         &self.layout
     }
 
+    /// Has a copy of the program laid out that has what CPython needs.
+    fn adapt(&mut self, version: Version, program: &Program) -> Result<()> {
+        self.adapted.adapt(version, program)?;
+        self.is_adapted = true;
+        self.layout.measure(version, &self.adapted.program).map(|_| ())
+    }
+
     fn place(&self, index: InstIdx) -> InstIdx {
         if self.is_adapted { self.adapted.place[index as usize] } else { index }
     }
@@ -63,27 +71,41 @@ impl Scratch {
 pub fn assemble(
     program: &Program,
     meta: &CodeMeta,
-    options: Options,
+    options: Options<'_>,
     scratch: &mut Scratch,
     out: &mut Assembled,
 ) -> Result<()> {
     let version = meta.version;
     scratch.is_adapted = false;
-    if !scratch.layout.measure(version, program)? || adapt::needed(version, program) {
-        scratch.adapted.adapt(version, program)?;
-        scratch.is_adapted = true;
-        scratch.layout.measure(version, &scratch.adapted.program)?;
+    let fits = scratch.layout.measure(version, program)?;
+    let strays = landing::needed(version, program);
+    if let Some(original) = options.original.filter(|_| fits && strays) {
+        let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
+        if result.is_ok() && original.code == out.code && original.exceptiontable == out.exceptiontable {
+            return Ok(());
+        }
+        scratch.layout.measure(version, program)?;
     }
-    let mut result = finish(program, meta, options, scratch, out);
+    if !fits || strays || adapt::needed(version, program) {
+        scratch.adapt(version, program)?;
+    }
+    let mut result = finish(program, meta, options, Landings::Proved, scratch, out);
+    if !scratch.is_adapted
+        && landing::matters(version)
+        && result.as_ref().is_err_and(|error| error.kind == ErrorKind::BadRegion)
+    {
+        // A jump back may land in a region that does not fit the stack there, which is not seen before depths are known.
+        scratch.adapt(version, program)?;
+        result = finish(program, meta, options, Landings::Proved, scratch, out);
+    }
     if result.as_ref().is_err_and(|error| error.kind == ErrorKind::UnsafeBorrow) {
         // An edit came between a borrowed load and its use: let such loads own what they load, which takes no more room.
         if !scratch.is_adapted {
-            scratch.adapted.adapt(version, program)?;
-            scratch.is_adapted = true;
+            scratch.adapt(version, program)?;
         }
         result = verify::demote_borrows(&mut scratch.adapted.program, meta, &mut scratch.verify)
             .and_then(|_| scratch.layout.measure(version, &scratch.adapted.program))
-            .and_then(|_| finish(program, meta, options, scratch, out));
+            .and_then(|_| finish(program, meta, options, Landings::Proved, scratch, out));
     }
     result.map_err(|error| scratch.in_callers_terms(error))
 }
@@ -92,7 +114,8 @@ pub fn assemble(
 fn finish(
     program: &Program,
     meta: &CodeMeta,
-    options: Options,
+    options: Options<'_>,
+    landings: Landings,
     scratch: &mut Scratch,
     out: &mut Assembled,
 ) -> Result<()> {
@@ -100,7 +123,7 @@ fn finish(
     let program = if *is_adapted { &adapted.program } else { program };
     layout.grow(&program.insts);
     let regions = if options.verify {
-        out.stacksize = verify::verify(program, meta, verify)?.max_depth;
+        out.stacksize = verify::verify(program, meta, landings, verify)?.max_depth;
         verify.region_depths()
     } else {
         stack::analyze(meta.version, program, depths)?;

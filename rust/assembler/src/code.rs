@@ -179,10 +179,13 @@ pub struct CodeMeta<'a> {
 }
 
 /// Options of assembly.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
     /// Prove that the result is safe to run, or fail.
     pub verify: bool,
+    /// What the program was taken apart from, if it is known. A result with the same bytes was not edited: it stays as CPython's
+    /// compiler wrote it, also where that is not safe for signals (see [`crate::adapt`]).
+    pub original: Option<RawCode<'a>>,
 }
 
 /// The finished parts of a code object.

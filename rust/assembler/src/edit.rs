@@ -28,11 +28,12 @@ impl Rewrite {
         self.insts.push(inst);
     }
 
-    /// Puts the new list into the program, and everything in its numbers.
-    pub fn finish(self, program: &mut Program) {
+    /// Puts the new list into the program, and everything in its numbers. Returns where each old instruction can be found.
+    pub fn finish(self, program: &mut Program) -> Vec<u32> {
         program.insts = self.insts;
         renumber(&mut program.insts, &self.place);
         renumber_regions(&mut program.regions, &self.place);
+        self.place
     }
 }
 

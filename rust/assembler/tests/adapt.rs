@@ -3,7 +3,8 @@ mod common;
 
 use common::{meta, number};
 use pydynamo_assembler::assemble::{self, Scratch};
-use pydynamo_assembler::code::{Assembled, Options, Program, Region, RegionDepth};
+use pydynamo_assembler::code::{Assembled, Options, Program, RawCode, Region, RegionDepth};
+use pydynamo_assembler::exntable;
 use pydynamo_assembler::inst::Inst;
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables;
@@ -23,7 +24,8 @@ fn region(target: u32, lasti: bool) -> Region {
 fn laid_out(version: Version, program: &Program) -> (Vec<&'static str>, Scratch) {
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     let meta = meta(version, 1);
-    assemble::assemble(program, &meta, Options { verify: false }, &mut scratch, &mut out).unwrap();
+    assemble::assemble(program, &meta, Options { verify: false, original: None }, &mut scratch, &mut out)
+        .unwrap();
     let insts = scratch.adapted().map_or(&program.insts, |adapted| &adapted.program.insts);
     (insts.iter().map(|inst| tables::get(version).info[inst.opcode as usize].name).collect(), scratch)
 }
@@ -113,5 +115,81 @@ fn a_jump_turned_back_belongs_to_no_region_that_is_deeper_than_its_stack() {
             let adapted = scratch.adapted().unwrap();
             assert_eq!(adapted.program.insts[1].region, expected, "{version:?}");
         }
+    }
+}
+
+/// A loop of `NOP`s at depth 0 or 1; before it a block that is left, in a region whose handler counts on `level` values.
+fn loop_behind(version: Version, level: u32, before: u32, inside: u32, back: u32) -> Program {
+    let deep = |target, depth| Region { target, depth: RegionDepth::Fixed(depth), lasti: false };
+    let insts = vec![
+        inst(version, Op::LOAD_CONST, 0, NONE),
+        Inst { target: 3, ..inst(version, Op::JUMP_FORWARD, 0, NONE) },
+        inst(version, Op::RETURN_VALUE, 0, before),
+        inst(version, Op::NOP, 0, inside),
+        Inst { target: 3, ..inst(version, Op::JUMP_BACKWARD, 0, back) },
+        inst(version, Op::RERAISE, 0, NONE),
+        inst(version, Op::RERAISE, 0, NONE),
+    ];
+    Program { insts, regions: vec![deep(5, level), deep(6, 0)] }
+}
+
+#[test]
+fn a_jump_back_lands_behind_an_instruction_of_the_region_that_it_lands_in() {
+    for version in Version::ALL {
+        let asks = version < Version::V313;
+        for (level, before, inside, back, nop) in [
+            (0, 0, NONE, NONE, Some(NONE)), // a handler that has nothing to do with the loop
+            (9, 0, NONE, NONE, Some(NONE)), // and whose stack is not there
+            (9, 0, 1, 1, Some(1)),
+            (0, NONE, 1, 1, Some(1)),
+            (0, NONE, 1, NONE, Some(1)),
+            (9, NONE, 0, NONE, Some(NONE)), // the NOP in the loop cannot raise, and so may be where the stack is too low
+            (0, NONE, NONE, 1, None),
+            (0, 1, 1, 1, None),
+        ] {
+            let program = loop_behind(version, level, before, inside, back);
+            let (_, scratch) = laid_out(version, &program);
+            let nop = nop.filter(|_| asks);
+            assert_eq!(scratch.adapted().is_some(), nop.is_some(), "{version:?} {before} {inside} {back}");
+            let (Some(adapted), Some(region)) = (scratch.adapted(), nop) else { continue };
+            assert_eq!(adapted.program.insts.len(), program.insts.len() + 1);
+            assert_eq!(adapted.program.insts[3].region, region, "{version:?} {before} {inside} {back}");
+            assert_eq!(adapted.program.insts[5].target, 4, "the jump goes behind the NOP");
+            assert_eq!((adapted.place[3], adapted.origin[3], adapted.origin[4]), (4, 3, 3));
+            assert_eq!(adapted.program.regions[0].target, 6);
+        }
+    }
+}
+
+#[test]
+fn code_that_nobody_edited_lands_where_it_did() {
+    for version in [Version::V311, Version::V312] {
+        let program = loop_behind(version, 9, 0, NONE, NONE);
+        let (mut scratch, mut made) = (Scratch::default(), Assembled::default());
+        let meta = meta(version, 1);
+        let options = |original| Options { verify: false, original };
+        // Nothing was known of where it came from, so there is a NOP; the same bytes again need none.
+        assemble::assemble(&program, &meta, options(None), &mut scratch, &mut made).unwrap();
+        assert!(scratch.adapted().is_some());
+        let original = {
+            let mut program = program.clone();
+            program.regions.clear();
+            program.insts.iter_mut().for_each(|inst| inst.region = NONE);
+            let mut out = Assembled::default();
+            assemble::assemble(&program, &meta, options(None), &mut Scratch::default(), &mut out).unwrap();
+            out
+        };
+        let mut table = Vec::new();
+        let entry = exntable::Entry { start: 2, end: 3, target: 5, depth: 9, lasti: false };
+        exntable::write(&mut table, &entry);
+        let raw = |exceptiontable| RawCode { exceptiontable, ..common::raw(&original, 1) };
+        let mut out = Assembled::default();
+        assemble::assemble(&program, &meta, options(Some(raw(&table))), &mut scratch, &mut out).unwrap();
+        assert!(scratch.adapted().is_none());
+        assert_eq!((&out.code, &out.exceptiontable), (&original.code, &table));
+        // An edit of the region alone is one, too.
+        let options = options(Some(raw(&[])));
+        assemble::assemble(&program, &meta, options, &mut scratch, &mut out).unwrap();
+        assert!(scratch.adapted().is_some());
     }
 }

@@ -9,13 +9,14 @@ use crate::pipeline;
 use crate::pools::{ConstPool, NamePool};
 use crate::spec::{Spec, Variables};
 use crate::state::{Operand, state};
-use pydynamo_assembler::code::{Program, RawCode};
+use pydynamo_assembler::code::{Options, Program, RawCode};
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::OpFlags;
 use pydynamo_assembler::{disasm, shape};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFrozenSet, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyFrozenSet, PyList, PyTuple};
 use std::convert::Infallible;
 
 /// What `argval` reads where no operand value was given.
@@ -40,13 +41,7 @@ pub fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
 }
 
 pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
-    let layout = &state().layout;
-    let raw = RawCode {
-        code: view.code_bytes(),
-        linetable: view.bytes(layout.linetable),
-        exceptiontable: view.bytes(layout.exceptiontable),
-        firstlineno: view.int(layout.firstlineno),
-    };
+    let raw = view.raw();
     let version = state().version;
     disasm::disassemble(version, &raw, program).map_err(|error| {
         let found = error.index.and_then(|index| disasm::instruction_at(version, raw.code, index));
@@ -67,7 +62,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
         take_apart(&view, program)?;
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
-        pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, verify, None)
+        let options = Options { verify, original: Some(view.raw()) };
+        pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, options, None)
             // only a failure is worth the instruction objects that name its operands
             .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
     })
@@ -77,6 +73,10 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
 ///
 /// What is proved is its `co_code`. Specialised opcodes that somebody wrote into it by hand look like the interpreter's own,
 /// and run unproved: `roundtrip` gives a code object without them.
+///
+/// On 3.11 and 3.12 a signal's exception at a jump back goes to the handler of whatever stands before the jump's target. Where
+/// that is a block which is left, CPython's own compiler does not see to it that the handler's stack is there, so it is not
+/// asked for here: the edit functions put a NOP between the two.
 #[pyfunction]
 #[pyo3(signature = (code, /))]
 fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -186,7 +186,8 @@ fn transform_code_object<'py>(
         && (spec.argcount, spec.kwonlyargcount, spec.flags)
             == (before.argcount, before.kwonlyargcount, before.flags);
     spec.set_original(&view, unchanged);
-    put_together(&instructions, &spec, verify, None).map(|made| made.code)
+    let options = Options { verify, original: Some(view.raw()) };
+    put_together(&instructions, &spec, options, None).map(|made| made.code)
 }
 
 /// A code object and the pools it was made with.
@@ -199,7 +200,7 @@ struct Made<'py> {
 fn put_together<'py>(
     instructions: &Bound<'py, PyList>,
     spec: &Spec<'py>,
-    verify: bool,
+    options: Options<'_>,
     mut placed: Option<&mut Vec<u32>>,
 ) -> PyResult<Made<'py>> {
     let py = instructions.py();
@@ -218,7 +219,7 @@ fn put_together<'py>(
             &names,
             &pools.locals,
             program,
-            verify,
+            options,
             placed.as_deref_mut(),
         )
         .map_err(|failure| failure.in_terms_of(origin.as_deref()))?;
@@ -263,7 +264,17 @@ fn clean_and_assemble_instructions<'py>(
     let py = list.py();
     let spec = Spec::of_options(options)?;
     let mut units = Vec::new();
-    let made = put_together(list, &spec, verify, Some(&mut units))?;
+    let bytes = |key| -> PyResult<Option<Bound<'py, PyBytes>>> {
+        Ok(options.get_item(key)?.and_then(|value| value.cast_into_exact().ok()))
+    };
+    let stated = bytes(intern!(py, "co_code"))?.zip(bytes(intern!(py, "co_exceptiontable"))?);
+    let original = stated.as_ref().map(|(code, exceptiontable)| RawCode {
+        code: code.as_bytes(),
+        exceptiontable: exceptiontable.as_bytes(),
+        linetable: &[],
+        firstlineno: spec.firstlineno,
+    });
+    let made = put_together(list, &spec, Options { verify, original }, Some(&mut units))?;
     let view = CodeView::new(&made.code)?;
     let layout = &state().layout;
     // SAFETY: fields of a live code object.

@@ -3,6 +3,7 @@
 //! tried out on a known function before anything relies on them.
 use crate::capi::{self, Obj};
 use crate::state::state;
+use pydynamo_assembler::code::RawCode;
 use pydynamo_assembler::units;
 use pydynamo_assembler::version::Version;
 use pyo3::exceptions::PyImportError;
@@ -229,6 +230,17 @@ impl<'py> CodeView<'py> {
     pub fn code_bytes(&self) -> &[u8] {
         // SAFETY: `new` made sure of a bytes object, which `self` owns.
         unsafe { capi::bytes_content(self.code.as_ptr()) }
+    }
+
+    /// What disassembly reads.
+    pub fn raw(&self) -> RawCode<'_> {
+        let layout = &state().layout;
+        RawCode {
+            code: self.code_bytes(),
+            linetable: self.bytes(layout.linetable),
+            exceptiontable: self.bytes(layout.exceptiontable),
+            firstlineno: self.int(layout.firstlineno),
+        }
     }
 
     /// The items of a field that holds a tuple.

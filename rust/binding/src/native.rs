@@ -5,7 +5,7 @@ use crate::pipeline;
 use crate::spec::Spec;
 use crate::state::state;
 use pydynamo_assembler::churn::{self, Random};
-use pydynamo_assembler::code::Program;
+use pydynamo_assembler::code::{Options, Program};
 use pydynamo_assembler::instrument::{self, Site};
 use pydynamo_assembler::sweep;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -30,7 +30,8 @@ fn transform<'py>(
         } else {
             PyTuple::new(py, spec.consts.iter().chain(added).collect::<Vec<_>>())?
         };
-        pipeline::assemble(py, &spec, &consts, &spec.names, &spec.locals(), program, verify, None)
+        let options = Options { verify, original: Some(view.raw()) };
+        pipeline::assemble(py, &spec, &consts, &spec.names, &spec.locals(), program, options, None)
             .map_err(|failure| failure.into_exception(py, None))
     })
 }

@@ -6,7 +6,8 @@ use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
 use pydynamo_assembler::stack::{self, Depths};
-use pydynamo_assembler::{Error, ErrorKind, verify};
+use pydynamo_assembler::verify::{self, Landings};
+use pydynamo_assembler::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -45,16 +46,16 @@ pub fn assemble<'py>(
     names: &Bound<'py, PyTuple>,
     locals: &Locals<'py>,
     program: &Program,
-    verify: bool,
+    options: Options<'_>,
     mut placed: Option<&mut Vec<u32>>,
 ) -> Result<Bound<'py, PyAny>, Failure> {
     with_workspace(|work| {
         let Workspace { scratch, out, kinds, trust, .. } = work;
         let meta = meta(spec, consts, names, locals, kinds, trust);
-        if !verify {
+        if !options.verify {
             indices_in_range(program, &meta)?;
         }
-        assemble::assemble(program, &meta, Options { verify }, scratch, out)?;
+        assemble::assemble(program, &meta, options, scratch, out)?;
         if let Some(units) = placed.as_mut() {
             units.clear();
             units.extend((0..program.insts.len() as u32).map(|index| scratch.unit_of(index)));
@@ -120,7 +121,7 @@ pub fn verify<'py>(
     with_workspace(|work| {
         let Workspace { verifier, kinds, trust, .. } = work;
         let meta = meta(spec, &spec.consts, &spec.names, locals, kinds, trust);
-        let needed = verify::verify(program, &meta, verifier)?.max_depth;
+        let needed = verify::verify(program, &meta, Landings::AsWritten, verifier)?.max_depth;
         if i64::from(needed) > i64::from(stacksize) {
             let reason = format!("co_stacksize is {stacksize}, but the code needs {needed}");
             return Err(Error::whole(ErrorKind::StackMismatch, reason).into());

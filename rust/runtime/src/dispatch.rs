@@ -9,6 +9,7 @@ use crate::hook::Suspended;
 use crate::shim;
 use crate::torch_hook::TorchHookAside;
 use crate::twin::twin;
+use pyo3::exceptions::PyRecursionError;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyTuple};
@@ -372,7 +373,12 @@ impl State {
         let chosen = {
             let _suspended = Suspended::new(py);
             let _aside = TorchHookAside::new(py);
-            self.on_miss.bind(py).call1((wrapper, args, kwargs))?
+            self.on_miss.bind(py).call1((wrapper, args, kwargs))
+        };
+        let chosen = match chosen {
+            // Compiling takes more of the stack than is left; the original may do with it.
+            Err(error) if error.is_instance_of::<PyRecursionError>(py) => py.None().into_bound(py),
+            chosen => chosen?,
         };
         if chosen.is_none() {
             return Ok(self.function.bind(py).clone().into_any());

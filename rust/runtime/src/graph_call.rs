@@ -21,6 +21,7 @@ struct GraphObject {
     vectorcall: Option<ffi::vectorcallfunc>,
     /// Owned, never changed; NULL only while the object is made.
     name: *mut PyObject,
+    /// Owned; Python code may put another callable in its place, never NULL.
     run: *mut PyObject,
     /// Whether the frame that calls it may run again from its start if the graph fails.
     repeatable: bool,
@@ -87,11 +88,14 @@ unsafe extern "C" fn vectorcall(
     kwnames: *mut PyObject,
 ) -> *mut PyObject {
     // SAFETY: CPython calls this with the GIL held, a live callable of this type and a valid vectorcall, which is passed
-    // on; `run` lives as long as the callable.
+    // on; `run` is set, and held here because the call may put another in its place.
     unsafe {
         shim::pydynamo_hook_suspend();
         let graph = callable.cast::<GraphObject>();
-        let result = ffi::PyObject_Vectorcall((*graph).run, args, nargsf, kwnames);
+        let run = (*graph).run;
+        ffi::Py_INCREF(run);
+        let result = ffi::PyObject_Vectorcall(run, args, nargsf, kwnames);
+        ffi::Py_DECREF(run);
         shim::pydynamo_hook_resume();
         if result.is_null() && (*graph).repeatable {
             note_failure(Python::assume_attached());
@@ -150,7 +154,7 @@ unsafe extern "C" fn dealloc(object: *mut PyObject) {
     }
 }
 
-/// There is no `tp_clear`: like a tuple, the object is immutable, and a cycle through it is broken elsewhere.
+/// There is no `tp_clear`: `run` must not be NULL while calls are possible, and a cycle through it is broken elsewhere.
 unsafe extern "C" fn traverse(object: *mut PyObject, visit: ffi::visitproc, arg: *mut c_void) -> c_int {
     // SAFETY: CPython calls this with the GIL held, a live object and its own visitor.
     unsafe {
@@ -179,7 +183,7 @@ unsafe extern "C" fn get_name(object: *mut PyObject, _: *mut c_void) -> *mut PyO
     unsafe { name(object) }
 }
 
-unsafe extern "C" fn get_wrapped(object: *mut PyObject, _: *mut c_void) -> *mut PyObject {
+unsafe extern "C" fn get_run(object: *mut PyObject, _: *mut c_void) -> *mut PyObject {
     // SAFETY: as for `name`.
     unsafe {
         let run = (*object.cast::<GraphObject>()).run;
@@ -188,15 +192,32 @@ unsafe extern "C" fn get_wrapped(object: *mut PyObject, _: *mut c_void) -> *mut 
     }
 }
 
+unsafe extern "C" fn set_run(object: *mut PyObject, value: *mut PyObject, _: *mut c_void) -> c_int {
+    // SAFETY: a live object of this type and a live value, or NULL for `del`, by CPython's word and with the GIL held; the
+    // field is consistent before the old callable, whose end may run any code, is let go.
+    unsafe {
+        if value.is_null() || ffi::PyCallable_Check(value) == 0 {
+            pydynamo_error(Python::assume_attached(), "the run of a CompiledGraph is a callable")
+                .restore(Python::assume_attached());
+            return -1;
+        }
+        let graph = object.cast::<GraphObject>();
+        ffi::Py_INCREF(value);
+        let old = std::mem::replace(&mut (*graph).run, value);
+        ffi::Py_DECREF(old);
+        0
+    }
+}
+
 const DOC: &std::ffi::CStr = c"CompiledGraph(name, run, repeatable, /)\n--\n\n\
     Calls `run` with this thread's interceptions suspended; its repr is its name. If it is repeatable and raises, the \
     CompiledFunction whose frame called it runs its original function instead.";
 
 fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
-    let get = |name: &'static std::ffi::CStr, get: ffi::getter| ffi::PyGetSetDef {
+    let get = |name: &'static std::ffi::CStr, get: ffi::getter, set: Option<ffi::setter>| ffi::PyGetSetDef {
         name: name.as_ptr(),
         get: Some(get),
-        set: None,
+        set,
         doc: ptr::null(),
         closure: ptr::null_mut(),
     };
@@ -209,12 +230,20 @@ fn make_type(py: Python<'_>) -> PyResult<Py<PyType>> {
             flags: ffi::Py_READONLY,
             doc: ptr::null(),
         },
+        ffi::PyMemberDef {
+            name: c"repeatable".as_ptr(),
+            type_code: ffi::Py_T_BOOL,
+            offset: offset_of!(GraphObject, repeatable) as isize,
+            flags: 0,
+            doc: ptr::null(),
+        },
         // SAFETY: an all-zero definition ends the table.
         unsafe { std::mem::zeroed() },
     ]));
     let getters = Box::leak(Box::new([
-        get(c"__name__", get_name),
-        get(c"__wrapped__", get_wrapped),
+        get(c"__name__", get_name, None),
+        get(c"__wrapped__", get_run, None),
+        get(c"run", get_run, Some(set_run)),
         // SAFETY: as above.
         unsafe { std::mem::zeroed() },
     ]));

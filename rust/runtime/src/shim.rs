@@ -15,6 +15,10 @@ pub(crate) struct RawCodeShape {
 }
 
 unsafe extern "C" {
+    /// `collections.OrderedDict`.
+    #[link_name = "PyODict_Type"]
+    pub(crate) static mut ORDERED_DICT: PyTypeObject;
+
     pub(crate) fn pydynamo_code_shape_of(code: *mut PyObject, shape: *mut RawCodeShape);
     pub(crate) fn pydynamo_code_varnames(code: *mut PyObject) -> *mut PyObject;
     pub(crate) fn pydynamo_code_freevars(code: *mut PyObject) -> *mut PyObject;

@@ -4,6 +4,7 @@
 mod cover;
 mod direction;
 mod guard;
+pub(crate) mod landing;
 mod suspension;
 
 use crate::code::Program;
@@ -79,7 +80,9 @@ impl Adapted {
         self.program.regions.extend_from_slice(&program.regions);
         edit::renumber(&mut self.program.insts, &self.place);
         edit::renumber_regions(&mut self.program.regions, &self.place);
-        direction::append_trampolines(self, version, program)
+        direction::append_trampolines(self, version, program)?;
+        landing::mend(self, version, program);
+        Ok(())
     }
 
     fn push(&mut self, origin: usize, inst: Inst) {

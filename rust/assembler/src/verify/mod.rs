@@ -10,7 +10,7 @@
 //! or a function that only the stack refers to with `gc`), exceptions that monitoring callbacks raise at instructions which
 //! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for, and what CPython's own compiler
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
-//! a captured first argument.
+//! a captured first argument, and on 3.11 and 3.12 a jump back behind a block that is left ([`Landings::AsWritten`]).
 mod borrow;
 mod calls;
 mod check;
@@ -27,6 +27,7 @@ mod special;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::adapt::landing;
 use crate::code::{CodeMeta, Program, RegionDepth, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -96,12 +97,27 @@ pub struct StackInfo {
     pub max_depth: u32,
 }
 
+/// What is asked of jumps back on 3.11 and 3.12, whose signals CPython looks up where the jump lands: see [`crate::adapt`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landings {
+    /// The handler that gets a signal's exception finds the stack that it counts on.
+    Proved,
+    /// The same, but where CPython's own compiler does not care either: behind an instruction that does not run on. For code that
+    /// nobody edited.
+    AsWritten,
+}
+
 /// Proves the program safe to run.
 ///
 /// # Errors
 /// The first thing that cannot be proved.
-pub fn verify(program: &Program, meta: &CodeMeta<'_>, scratch: &mut Scratch) -> Result<StackInfo> {
-    run(program, meta, scratch, None)
+pub fn verify(
+    program: &Program,
+    meta: &CodeMeta<'_>,
+    landings: Landings,
+    scratch: &mut Scratch,
+) -> Result<StackInfo> {
+    run(program, meta, landings, scratch, None)
 }
 
 /// Turns every LOAD_FAST_BORROW whose reference may outlive its local into LOAD_FAST, and so for pairs; returns how many.
@@ -116,7 +132,7 @@ pub fn demote_borrows(program: &mut Program, meta: &CodeMeta<'_>, scratch: &mut 
         return Ok(0);
     }
     let mut demoted = vec![false; program.insts.len()];
-    run(program, meta, scratch, Some(&mut demoted))?;
+    run(program, meta, Landings::Proved, scratch, Some(&mut demoted))?;
     let mut count = 0;
     for (inst, demote) in program.insts.iter_mut().zip(&demoted) {
         if *demote
@@ -132,6 +148,7 @@ pub fn demote_borrows(program: &mut Program, meta: &CodeMeta<'_>, scratch: &mut 
 fn run(
     program: &Program,
     meta: &CodeMeta<'_>,
+    landings: Landings,
     scratch: &mut Scratch,
     demoted: Option<&mut Vec<bool>>,
 ) -> Result<StackInfo> {
@@ -208,6 +225,7 @@ fn run(
         bits: &mut scratch.bits,
         queue: &mut scratch.queue,
         handler: &mut scratch.handler,
+        landings,
         max: 0,
         work: 0,
     };
@@ -266,6 +284,7 @@ struct Prover<'a> {
     bits: &'a mut Vec<u64>,
     queue: &'a mut BinaryHeap<Reverse<(u32, u32)>>,
     handler: &'a mut Vec<Slot>,
+    landings: Landings,
     max: usize,
     /// Slots touched so far, see [`MAX_WORK`].
     work: usize,
@@ -415,29 +434,54 @@ impl Prover<'_> {
             Op::POP_JUMP_IF_NONE | Op::POP_JUMP_FORWARD_IF_NONE | Op::POP_JUMP_BACKWARD_IF_NONE
                 if was_copied =>
             {
-                self.jump_after_test(inst.target, Tag::None, Tag::Exc)?;
+                self.jump_after_test(op, inst.target, Tag::None, Tag::Exc)?;
             }
             Op::POP_JUMP_IF_NOT_NONE
             | Op::POP_JUMP_FORWARD_IF_NOT_NONE
             | Op::POP_JUMP_BACKWARD_IF_NOT_NONE
                 if was_copied =>
             {
-                self.jump_after_test(inst.target, Tag::Exc, Tag::None)?;
+                self.jump_after_test(op, inst.target, Tag::Exc, Tag::None)?;
             }
-            _ => self.flow_to(inst.target)?,
+            _ => self.land(op, inst.target)?,
         }
         Ok(())
     }
 
     /// A copy of the top of the stack was compared with None.
-    fn jump_after_test(&mut self, target: u32, jumping: Tag, staying: Tag) -> Result<()> {
+    fn jump_after_test(&mut self, op: Op, target: u32, jumping: Tag, staying: Tag) -> Result<()> {
         let m = &mut self.machine;
         if !m.stack.last().is_some_and(|slot| slot.is(Tag::ExcOrNone)) {
-            return self.flow_to(target);
+            return self.land(op, target);
         }
         m.poke(0, Slot::of(jumping));
-        self.flow_to(target)?;
+        self.land(op, target)?;
         self.machine.poke(0, Slot::of(staying));
+        Ok(())
+    }
+
+    /// Control goes to `target`, and on the way CPython may look for signals.
+    fn land(&mut self, op: Op, target: u32) -> Result<()> {
+        self.flow_to(target)?;
+        let Machine { version, program, index, .. } = self.machine;
+        if !landing::matters(version) || target > index || !landing::looks(op) {
+            return Ok(());
+        }
+        let Some(before) = target.checked_sub(1).map(|before| &program.insts[before as usize]) else {
+            return Ok(());
+        };
+        let region = before.region;
+        let is_excused = self.landings == Landings::AsWritten && self.rows[before.opcode as usize].ends();
+        if region == NO_INDEX || is_excused {
+            return Ok(());
+        }
+        let level = self.levels[region as usize] as usize;
+        if self.machine.stack.len() < level {
+            return Err(self.bad_landing(target - 1, level));
+        }
+        let dirty = self.machine.dirty;
+        self.flow_to_handler(region, level)?;
+        self.machine.dirty = dirty;
         Ok(())
     }
 
@@ -554,6 +598,17 @@ impl Prover<'_> {
         self.machine.error(
             ErrorKind::BadRegion,
             format!("it takes from below the {level} values that its exception handler counts on: end the region before it"),
+        )
+    }
+
+    #[cold]
+    fn bad_landing(&self, before: u32, level: usize) -> Error {
+        self.machine.error(
+            ErrorKind::BadRegion,
+            format!(
+                "a signal's exception that is raised here goes to the handler of instruction {before}, before the target, \
+                 which counts on {level} values: put a NOP of no region before the target"
+            ),
         )
     }
 

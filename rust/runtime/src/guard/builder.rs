@@ -1,67 +1,26 @@
 //! The builder of guard programs that Python talks to.
 use super::check::{Check, ShapeCheck, SymbolSource};
 use super::constant::{Constant, Held, short_repr};
-use super::fetch::{Fetch, FetchKey, PlainClass};
-use super::program::{GuardProgram, NO_PARENT, Op, Program};
+use super::fetch::{DictItem, Fetch, PlainClass};
+use super::plan::{CheckKey, Plan};
+use super::program::GuardProgram;
 use super::shape_expr::ShapeExpr;
 use super::tensor::{TensorCheck, TensorOptions};
 use super::torch_link::TorchLink;
 use super::torch_state::TorchState;
-use crate::code_shape::CodeShape;
 use crate::errors::pydynamo_error;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFrozenSet, PyString, PyTuple, PyType};
-use std::collections::{HashMap, HashSet};
-
-/// A value that the program can fetch.
-struct Node {
-    source: String,
-    origin: Origin,
-    register: Option<usize>,
-}
-
-enum Origin {
-    Local(usize),
-    /// Taken out when the fetch becomes an operation.
-    Fetched {
-        parent: Option<usize>,
-        fetch: Option<Fetch>,
-    },
-}
-
-/// What makes two checks the same, for the kinds that are asked for again and again.
-#[derive(PartialEq, Eq, Hash)]
-enum CheckKey {
-    Pointer(&'static str, usize, usize),
-    Text(&'static str, usize, String),
-    TorchState,
-}
 
 /// See `GuardBuilder` in `_core.pyi`.
 #[pyclass(module = "pydynamo._core")]
 pub(crate) struct GuardBuilder {
-    state: Option<State>,
-}
-
-struct State {
-    shape: CodeShape,
-    code: Held,
-    nodes: Vec<Node>,
-    known: HashMap<(Option<usize>, FetchKey), usize>,
-    locals: HashMap<usize, usize>,
-    checks: Vec<PendingCheck>,
-    seen: HashSet<CheckKey>,
-}
-
-/// A check over *nodes*; it gets registers when the program is built.
-struct PendingCheck {
-    nodes: Vec<usize>,
-    check: Check,
+    plan: Option<Plan>,
 }
 
 impl GuardBuilder {
-    fn state(&mut self, py: Python<'_>) -> PyResult<&mut State> {
-        self.state.as_mut().ok_or_else(|| pydynamo_error(py, "this GuardBuilder has been built already"))
+    fn plan(&mut self, py: Python<'_>) -> PyResult<&mut Plan> {
+        self.plan.as_mut().ok_or_else(|| built_already(py))
     }
 
     fn node(
@@ -71,24 +30,12 @@ impl GuardBuilder {
         fetch: Fetch,
         source: Option<String>,
     ) -> PyResult<usize> {
-        let state = self.state(py)?;
-        if let Some(parent) = parent {
-            state.check_node(py, parent)?;
-        }
-        let key = (parent, fetch.key(py));
-        if let Some(&node) = state.known.get(&key) {
-            return Ok(node);
-        }
-        let source = source.unwrap_or_else(|| {
-            fetch.source(py, parent.map_or("", |parent| state.nodes[parent].source.as_str()))
-        });
-        state.nodes.push(Node {
-            source,
-            origin: Origin::Fetched { parent, fetch: Some(fetch) },
-            register: None,
-        });
-        state.known.insert(key, state.nodes.len() - 1);
-        Ok(state.nodes.len() - 1)
+        self.plan(py)?.node(py, parent, fetch, source)
+    }
+
+    /// The instance dict of a node's value, which several look-ups share; None's node where there is none.
+    fn own_dict(&mut self, py: Python<'_>, node: usize) -> PyResult<usize> {
+        self.node(py, Some(node), Fetch::OwnDict, None)
     }
 
     fn add(
@@ -98,148 +45,28 @@ impl GuardBuilder {
         key: Option<CheckKey>,
         check: Check,
     ) -> PyResult<()> {
-        let state = self.state(py)?;
-        for &node in &nodes {
-            state.check_node(py, node)?;
-        }
-        if key.is_none_or(|key| state.seen.insert(key)) {
-            state.checks.push(PendingCheck { nodes, check });
-        }
-        Ok(())
+        self.plan(py)?.add(py, nodes, key, check)
     }
 }
 
-impl State {
-    fn check_node(&self, py: Python<'_>, node: usize) -> PyResult<()> {
-        if node < self.nodes.len() {
-            return Ok(());
-        }
-        Err(pydynamo_error(py, format!("node {node} was not made by this GuardBuilder")))
-    }
-
-    /// Emits the fetches that lead to `node`, those first that are not there yet; gives its register.
-    fn emit(&mut self, node: usize, ops: &mut Vec<Op>, sources: &mut Vec<String>) -> usize {
-        // The path is walked with a list, not by recursion: a long chain of attributes must not use up the stack.
-        let mut path = vec![node];
-        while let Some(&last) = path.last() {
-            match &self.nodes[last].origin {
-                Origin::Fetched { parent: Some(parent), .. } if self.nodes[*parent].register.is_none() => {
-                    path.push(*parent);
-                }
-                _ => break,
-            }
-        }
-        while let Some(node) = path.pop() {
-            if self.nodes[node].register.is_some() {
-                continue;
-            }
-            if let Origin::Fetched { parent, fetch } = &mut self.nodes[node].origin {
-                let (parent, fetch) = (*parent, fetch.take());
-                let parent = parent.and_then(|parent| self.nodes[parent].register).unwrap_or(NO_PARENT);
-                if let Some(fetch) = fetch {
-                    ops.push(Op::Fetch(parent, fetch));
-                    self.nodes[node].register = Some(sources.len());
-                    sources.push(self.nodes[node].source.clone());
-                }
-            }
-        }
-        self.nodes[node].register.unwrap_or(NO_PARENT)
-    }
-
-    fn finish(mut self) -> Program {
-        let (mut ops, mut sources, mut local_slots) = (Vec::new(), Vec::new(), Vec::new());
-        for node in &mut self.nodes {
-            if let Origin::Local(slot) = node.origin {
-                node.register = Some(sources.len());
-                sources.push(node.source.clone());
-                local_slots.push(slot);
-            }
-        }
-        for pending in std::mem::take(&mut self.checks) {
-            let registers: Vec<_> =
-                pending.nodes.iter().map(|&node| self.emit(node, &mut ops, &mut sources)).collect();
-            ops.push(Op::Check(pending.check.with_registers(&registers)));
-        }
-        Program {
-            shape: self.shape,
-            code: self.code,
-            local_slots: local_slots.into(),
-            ops: ops.into(),
-            sources: sources.into(),
-        }
-    }
-}
-
-impl Check {
-    /// The same check over registers, given in the order in which the builder listed its nodes.
-    fn with_registers(self, registers: &[usize]) -> Self {
-        match self {
-            Self::Exists(_) => Self::Exists(registers[0]),
-            Self::Type(_, class) => Self::Type(registers[0], class),
-            Self::Is(_, object) => Self::Is(registers[0], object),
-            Self::IsNot(_, object) => Self::IsNot(registers[0], object),
-            Self::Equals(_, constant) => Self::Equals(registers[0], constant),
-            Self::Truth(_, expected) => Self::Truth(registers[0], expected),
-            Self::Length(_, expected) => Self::Length(registers[0], expected),
-            Self::DictKeys(_, keys) => Self::DictKeys(registers[0], keys),
-            Self::Contains(_, key, present) => Self::Contains(registers[0], key, present),
-            Self::HasAttr(_, name, present) => Self::HasAttr(registers[0], name, present),
-            Self::InInstanceDict(_, name, present) => Self::InInstanceDict(registers[0], name, present),
-            Self::ClassLacks(_, name) => Self::ClassLacks(registers[0], name),
-            Self::Tensor(_, tensor) => Self::Tensor(registers[0], tensor),
-            Self::DynamicMarks(_, allowed) => Self::DynamicMarks(registers[0], allowed),
-            Self::Same(..) => Self::Same(registers[0], registers[1]),
-            Self::AllDifferent(_) => Self::AllDifferent(registers.into()),
-            Self::Shape(mut shape) => {
-                for ((_, source), &register) in shape.symbols.iter_mut().zip(registers) {
-                    *source = match *source {
-                        SymbolSource::Int(_) => SymbolSource::Int(register),
-                        SymbolSource::Size(_, dim) => SymbolSource::Size(register, dim),
-                        SymbolSource::Stride(_, dim) => SymbolSource::Stride(register, dim),
-                        SymbolSource::Offset(_) => SymbolSource::Offset(register),
-                    };
-                }
-                Self::Shape(shape)
-            }
-            Self::Custom { function, description, .. } => {
-                Self::Custom { function, registers: registers.into(), description }
-            }
-            Self::TorchState(state) => Self::TorchState(state),
-        }
-    }
+fn built_already(py: Python<'_>) -> PyErr {
+    pydynamo_error(py, "this GuardBuilder has been built already")
 }
 
 #[pymethods]
 impl GuardBuilder {
     #[new]
     fn new(code: &Bound<'_, PyCode>) -> PyResult<Self> {
-        Ok(Self {
-            state: Some(State {
-                shape: CodeShape::of(code)?,
-                code: Held::new(code.as_any())?,
-                nodes: Vec::new(),
-                known: HashMap::new(),
-                locals: HashMap::new(),
-                checks: Vec::new(),
-                seen: HashSet::new(),
-            }),
-        })
+        Ok(Self { plan: Some(Plan::new(code)?) })
     }
 
     #[pyo3(signature = (name, source=None))]
     fn local(&mut self, py: Python<'_>, name: &str, source: Option<String>) -> PyResult<usize> {
-        let state = self.state(py)?;
-        let Some(slot) = state.shape.parameters.iter().position(|parameter| parameter.bind(py) == name)
-        else {
-            return Err(pydynamo_error(py, format!("{} has no parameter {name:?}", state.shape.name)));
+        let plan = self.plan(py)?;
+        let Some(slot) = plan.shape.parameters.iter().position(|parameter| parameter.bind(py) == name) else {
+            return Err(pydynamo_error(py, format!("{} has no parameter {name:?}", plan.shape.name)));
         };
-        if let Some(&node) = state.locals.get(&slot) {
-            return Ok(node);
-        }
-        let source = source.unwrap_or_else(|| name.to_owned());
-        state.nodes.push(Node { source, origin: Origin::Local(slot), register: None });
-        state.locals.insert(slot, state.nodes.len() - 1);
-        Ok(state.nodes.len() - 1)
+        Ok(plan.local(slot, source.unwrap_or_else(|| name.to_owned())))
     }
 
     #[pyo3(signature = (name, source=None))]
@@ -250,10 +77,9 @@ impl GuardBuilder {
 
     #[pyo3(signature = (name, source=None))]
     fn closure(&mut self, py: Python<'_>, name: &str, source: Option<String>) -> PyResult<usize> {
-        let state = self.state(py)?;
-        let Some(index) = state.shape.free_variables.iter().position(|variable| variable.bind(py) == name)
-        else {
-            return Err(pydynamo_error(py, format!("{} has no free variable {name:?}", state.shape.name)));
+        let shape = &self.plan(py)?.shape;
+        let Some(index) = shape.free_variables.iter().position(|variable| variable.bind(py) == name) else {
+            return Err(pydynamo_error(py, format!("{} has no free variable {name:?}", shape.name)));
         };
         let source = source.unwrap_or_else(|| name.to_owned());
         self.node(py, None, Fetch::Closure(index), Some(source))
@@ -261,7 +87,7 @@ impl GuardBuilder {
 
     #[pyo3(signature = (source=None))]
     fn function(&mut self, py: Python<'_>, source: Option<String>) -> PyResult<usize> {
-        let name = self.state(py)?.shape.name.clone();
+        let name = self.plan(py)?.shape.name.clone();
         self.node(py, None, Fetch::Function, source.or(Some(name)))
     }
 
@@ -278,12 +104,17 @@ impl GuardBuilder {
         source: Option<String>,
         cls: Option<&Bound<'_, PyType>>,
     ) -> PyResult<usize> {
-        let name = PyString::intern(py, name).into_any();
-        let fetch = match cls.and_then(|class| PlainClass::new(class, &name)) {
-            Some(plain) => Fetch::PlainAttr(name.unbind(), plain),
-            None => Fetch::Attr(name.unbind()),
+        let interned = PyString::intern(py, name).into_any();
+        let Some(class) = cls.and_then(|class| PlainClass::new(class, &interned)) else {
+            return self.node(py, Some(node), Fetch::Attr(interned.unbind()), source);
         };
-        self.node(py, Some(node), fetch, source)
+        let dict = self.own_dict(py, node)?;
+        let source = match source {
+            Some(source) => source,
+            None => format!("{}.{name}", self.plan(py)?.source(py, node)?),
+        };
+        let item = DictItem::new(interned.unbind());
+        self.node(py, Some(dict), Fetch::PlainAttr { item, owner: node, class }, Some(source))
     }
 
     #[pyo3(signature = (node, name, source=None))]
@@ -294,8 +125,13 @@ impl GuardBuilder {
         name: &str,
         source: Option<String>,
     ) -> PyResult<usize> {
-        let name = PyString::intern(py, name).into_any().unbind();
-        self.node(py, Some(node), Fetch::DictAttr(name), source)
+        let dict = self.own_dict(py, node)?;
+        let source = match source {
+            Some(source) => source,
+            None => format!("{}.{name}", self.plan(py)?.source(py, node)?),
+        };
+        let item = DictItem::new(PyString::intern(py, name).into_any().unbind());
+        self.node(py, Some(dict), Fetch::Item(item), Some(source))
     }
 
     #[pyo3(signature = (node, source=None))]
@@ -305,7 +141,7 @@ impl GuardBuilder {
 
     #[pyo3(signature = (node, key, source=None))]
     fn item(&mut self, node: usize, key: &Bound<'_, PyAny>, source: Option<String>) -> PyResult<usize> {
-        self.node(key.py(), Some(node), Fetch::Item(interned_key(key)), source)
+        self.node(key.py(), Some(node), Fetch::Item(DictItem::new(key.clone().unbind())), source)
     }
 
     #[pyo3(signature = (node, index, source=None))]
@@ -332,7 +168,7 @@ impl GuardBuilder {
 
     #[pyo3(signature = (node, key, source=None))]
     fn subscript(&mut self, node: usize, key: &Bound<'_, PyAny>, source: Option<String>) -> PyResult<usize> {
-        self.node(key.py(), Some(node), Fetch::Subscript(interned_key(key)), source)
+        self.node(key.py(), Some(node), Fetch::Subscript(DictItem::new(key.clone().unbind())), source)
     }
 
     #[pyo3(signature = (node, source=None))]
@@ -409,9 +245,7 @@ impl GuardBuilder {
     }
 
     fn source(&mut self, py: Python<'_>, node: usize) -> PyResult<String> {
-        let state = self.state(py)?;
-        state.check_node(py, node)?;
-        Ok(state.nodes[node].source.clone())
+        self.plan(py)?.source(py, node).map(str::to_owned)
     }
 
     fn exists(&mut self, py: Python<'_>, node: usize) -> PyResult<()> {
@@ -480,7 +314,8 @@ impl GuardBuilder {
         let kind = if present { "in dict" } else { "not in dict" };
         let key = CheckKey::Text(kind, node, name.to_owned());
         let name = PyString::intern(py, name).into_any().unbind();
-        self.add(py, vec![node], Some(key), Check::InInstanceDict(0, name, present))
+        let dict = self.own_dict(py, node)?;
+        self.add(py, vec![dict], Some(key), Check::InInstanceDict(0, name, present))
     }
 
     fn class_lacks(&mut self, py: Python<'_>, node: usize, name: &str) -> PyResult<()> {
@@ -569,22 +404,11 @@ impl GuardBuilder {
     }
 
     fn __len__(&self) -> usize {
-        self.state.as_ref().map_or(0, |state| state.checks.len())
+        self.plan.as_ref().map_or(0, Plan::check_count)
     }
 
     fn build(&mut self, py: Python<'_>) -> PyResult<GuardProgram> {
-        self.state(py)?;
-        match self.state.take() {
-            Some(state) => Ok(GuardProgram(state.finish())),
-            None => Err(pydynamo_error(py, "this GuardBuilder has been built already")),
-        }
-    }
-}
-
-/// A str key as its interned twin, so that dict look-ups compare pointers; any other key as it is.
-fn interned_key(key: &Bound<'_, PyAny>) -> Py<PyAny> {
-    match key.cast_exact::<PyString>().map(|text| text.extract::<String>()) {
-        Ok(Ok(text)) => PyString::intern(key.py(), &text).into_any().unbind(),
-        _ => key.clone().unbind(),
+        let plan = self.plan.take().ok_or_else(|| built_already(py))?;
+        Ok(GuardProgram(plan.write()))
     }
 }

@@ -26,6 +26,7 @@ pub(crate) enum Check {
     DictKeys(Register, Box<[Constant]>),
     Contains(Register, Py<PyAny>, bool),
     HasAttr(Register, Py<PyAny>, bool),
+    /// Over an instance's dict, or None where the instance has none.
     InInstanceDict(Register, Py<PyAny>, bool),
     /// A class whose bases and itself do not define the name.
     ClassLacks(Register, Py<PyAny>),
@@ -79,13 +80,7 @@ impl Check {
                     }
                     found == i32::from(*expected)
                 }
-                Self::Length(register, expected) => {
-                    let found = ffi::PyObject_Size(registers.get(*register));
-                    if found < 0 {
-                        ffi::PyErr_Clear();
-                    }
-                    found == *expected as isize
-                }
+                Self::Length(register, expected) => length(registers.get(*register)) == *expected as isize,
                 Self::DictKeys(register, keys) => dict_keys_match(registers.get(*register), keys),
                 Self::Contains(register, key, present) => {
                     contains(registers.get(*register), key.as_ptr()) == Some(*present)
@@ -94,8 +89,9 @@ impl Check {
                     has_attr(registers.get(*register), name.as_ptr()) == Some(*present)
                 }
                 Self::InInstanceDict(register, name, present) => {
-                    let dict = shim::pydynamo_instance_dict(registers.get(*register));
-                    let found = if dict.is_null() { Some(false) } else { contains(dict, name.as_ptr()) };
+                    let dict = registers.get(*register);
+                    let found =
+                        if dict == ffi::Py_None() { Some(false) } else { contains(dict, name.as_ptr()) };
                     found == Some(*present)
                 }
                 Self::ClassLacks(register, name) => {
@@ -185,14 +181,11 @@ impl Check {
                 let keys: Vec<_> = keys.iter().map(|key| key.describe(py)).collect();
                 format!("list({}) == [{}]", name(register), keys.join(", "))
             }
-            Self::Contains(register, key, present) => {
+            Self::Contains(register, key, present) | Self::InInstanceDict(register, key, present) => {
                 format!("{} {}in {}", short_repr(key.bind(py)), not(*present), name(register))
             }
             Self::HasAttr(register, attribute, present) => {
                 format!("{}hasattr({}, {})", not(*present), name(register), short_repr(attribute.bind(py)))
-            }
-            Self::InInstanceDict(register, key, present) => {
-                format!("{} {}in {}.__dict__", short_repr(key.bind(py)), not(*present), name(register))
             }
             Self::ClassLacks(register, key) => {
                 format!("{} does not define {}", name(register), short_repr(key.bind(py)))
@@ -263,6 +256,26 @@ impl ShapeCheck {
             };
             value.and_then(|value| value.extract()).ok()
         }
+    }
+}
+
+/// `len(object)`; -1, with no exception set, where that fails.
+///
+/// # Safety
+/// Live objects, GIL held.
+#[inline]
+unsafe fn length(object: *mut PyObject) -> isize {
+    // SAFETY: the exact types of dicts, whose length is that of the table, are checked.
+    unsafe {
+        let ty = ffi::Py_TYPE(object);
+        if ty == &raw mut ffi::PyDict_Type || ty == &raw mut shim::ORDERED_DICT {
+            return ffi::PyDict_Size(object);
+        }
+        let found = ffi::PyObject_Size(object);
+        if found < 0 {
+            ffi::PyErr_Clear();
+        }
+        found
     }
 }
 

@@ -1,5 +1,9 @@
 //! Fetches: how a guard program gets from one value to another.
+use super::check::Register;
 use super::constant::Held;
+pub(crate) use super::dict_item::DictItem;
+use super::dict_item::dict_item;
+use super::program::Registers;
 use crate::shim;
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
@@ -13,14 +17,19 @@ pub(crate) enum Fetch {
     Function,
     Constant(Held),
     Attr(Py<PyAny>),
-    /// The same of an instance of a class that was seen to leave such a look-up to the instance's dict.
-    PlainAttr(Py<PyAny>, PlainClass),
-    DictAttr(Py<PyAny>),
+    /// The same of an instance of a class that was seen to leave such a look-up to the instance's dict, which is the parent.
+    PlainAttr {
+        item: DictItem,
+        owner: Register,
+        class: PlainClass,
+    },
+    /// The instance's dict, None where there is none.
+    OwnDict,
     InstanceDict,
-    Item(Py<PyAny>),
+    Item(DictItem),
     DictKey(usize),
     Index(usize),
-    Subscript(Py<PyAny>),
+    Subscript(DictItem),
     TypeOf,
     ClassAttr(Py<PyAny>),
     CodeOf,
@@ -38,11 +47,13 @@ impl Fetch {
     /// The value, as an owned reference; NULL, with no exception set, where there is none.
     ///
     /// # Safety
-    /// `parent` must be alive (NULL for the kinds that start a path), `function` a live function object; GIL held.
+    /// `parent` must be alive (NULL for the kinds that start a path), and so must be what the registers that this names hold;
+    /// `function` is a live function object; the GIL is held.
     pub(crate) unsafe fn run(
         &self,
         py: Python<'_>,
         parent: *mut PyObject,
+        registers: &Registers,
         function: *mut PyObject,
     ) -> *mut PyObject {
         // SAFETY: (whole function) every arm checks the type it relies on; borrowed results are taken at once.
@@ -57,26 +68,27 @@ impl Fetch {
                 Self::Function => taken(function),
                 Self::Constant(held) => held.get(py).map_or(ptr::null_mut(), Bound::into_ptr),
                 Self::Attr(name) => or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr())),
-                Self::PlainAttr(name, class) => {
-                    let found = if class.is_still_class_of(parent) {
-                        dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr())
-                    } else {
-                        ptr::null_mut()
-                    };
+                Self::PlainAttr { item, owner, class } => {
+                    let owner = registers.get(*owner);
+                    let found =
+                        if class.is_still_class_of(owner) { item.find(parent) } else { ptr::null_mut() };
                     if found.is_null() {
-                        or_cleared(ffi::PyObject_GetAttr(parent, name.as_ptr()))
+                        or_cleared(ffi::PyObject_GetAttr(owner, item.key.as_ptr()))
                     } else {
                         found
                     }
                 }
-                Self::DictAttr(name) => dict_item(shim::pydynamo_instance_dict(parent), name.as_ptr()),
+                Self::OwnDict => {
+                    let dict = shim::pydynamo_instance_dict(parent);
+                    taken(if dict.is_null() { ffi::Py_None() } else { dict })
+                }
                 Self::InstanceDict => taken(shim::pydynamo_instance_dict(parent)),
-                Self::Item(key) => dict_item(parent, key.as_ptr()),
+                Self::Item(item) => item.find(parent),
                 Self::DictKey(index) => dict_key(parent, *index),
                 Self::Index(index) => sequence_item(parent, *index),
                 // A dict's own look-up: `defaultdict` would make the missing item.
-                Self::Subscript(key) if has_dict_subscript(parent) => dict_item(parent, key.as_ptr()),
-                Self::Subscript(key) => or_cleared(ffi::PyObject_GetItem(parent, key.as_ptr())),
+                Self::Subscript(item) if has_dict_subscript(parent) => item.find(parent),
+                Self::Subscript(item) => or_cleared(ffi::PyObject_GetItem(parent, item.key.as_ptr())),
                 Self::TypeOf => taken(ffi::Py_TYPE(parent).cast()),
                 Self::ClassAttr(name) => class_attribute(parent, name.as_ptr()),
                 Self::CodeOf => function_field(parent, |function| function.func_code),
@@ -137,11 +149,11 @@ impl Fetch {
             Self::Closure(index) => format!("closure[{index}]"),
             Self::Function => "function".into(),
             Self::Constant(held) => held.describe(py),
-            Self::Attr(name) | Self::PlainAttr(name, _) | Self::DictAttr(name) | Self::ClassAttr(name) => {
-                format!("{parent}.{}", text(name))
+            Self::Attr(name) | Self::ClassAttr(name) => format!("{parent}.{}", text(name)),
+            Self::OwnDict | Self::InstanceDict => format!("{parent}.__dict__"),
+            Self::PlainAttr { item, .. } | Self::Item(item) | Self::Subscript(item) => {
+                format!("{parent}[{}]", repr(&item.key))
             }
-            Self::InstanceDict => format!("{parent}.__dict__"),
-            Self::Item(key) | Self::Subscript(key) => format!("{parent}[{}]", repr(key)),
             Self::DictKey(index) => format!("list({parent})[{index}]"),
             Self::Index(index) => format!("{parent}[{index}]"),
             Self::TypeOf => format!("type({parent})"),
@@ -169,12 +181,10 @@ impl Fetch {
             }
         };
         let detail = match self {
-            Self::Global(name)
-            | Self::Attr(name)
-            | Self::PlainAttr(name, _)
-            | Self::DictAttr(name)
-            | Self::ClassAttr(name) => FetchDetail::Text(text(name)),
-            Self::Item(key) | Self::Subscript(key) => item(key),
+            Self::Global(name) | Self::Attr(name) | Self::ClassAttr(name) => FetchDetail::Text(text(name)),
+            Self::PlainAttr { item: found, .. } | Self::Item(found) | Self::Subscript(found) => {
+                item(&found.key)
+            }
             Self::Closure(index) | Self::DictKey(index) | Self::Index(index) | Self::CellOf(index) => {
                 FetchDetail::Pointer(*index)
             }
@@ -183,6 +193,7 @@ impl Fetch {
             }
             Self::Derived(callable) => pointer(callable),
             Self::Function
+            | Self::OwnDict
             | Self::InstanceDict
             | Self::TypeOf
             | Self::CodeOf
@@ -270,19 +281,6 @@ unsafe fn or_cleared(result: *mut PyObject) -> *mut PyObject {
         unsafe { ffi::PyErr_Clear() };
     }
     result
-}
-
-/// # Safety
-/// `dict` must be NULL or alive, `key` alive; the GIL is held.
-unsafe fn dict_item(dict: *mut PyObject, key: *mut PyObject) -> *mut PyObject {
-    // SAFETY: the type is checked; the borrowed result is taken before anything else runs.
-    unsafe {
-        if dict.is_null() || ffi::PyDict_Check(dict) == 0 {
-            return ptr::null_mut();
-        }
-        let found = ffi::PyDict_GetItemWithError(dict, key);
-        if found.is_null() { or_cleared(found) } else { taken(found) }
-    }
 }
 
 /// Whether `object[key]` is a dict's own look-up, `__missing__` aside.

@@ -5,7 +5,9 @@
 mod builder;
 mod check;
 mod constant;
+mod dict_item;
 mod fetch;
+mod plan;
 mod program;
 mod shape_expr;
 mod tensor;

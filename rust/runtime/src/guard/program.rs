@@ -112,7 +112,7 @@ impl Program {
                     Op::Fetch(parent, fetch) => {
                         let parent =
                             if *parent == NO_PARENT { ptr::null_mut() } else { registers.get(*parent) };
-                        let value = fetch.run(py, parent, inputs.function);
+                        let value = fetch.run(py, parent, &registers, inputs.function);
                         if !value.is_null() {
                             registers.push(value);
                         }
