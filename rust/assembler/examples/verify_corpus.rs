@@ -88,6 +88,7 @@ fn read(bytes: &[u8]) -> (Version, Vec<Case>) {
         let name = String::from_utf8_lossy(reader.take(name as usize)).into_owned();
         let raw = RawCode {
             code: reader.take(code as usize),
+            live: false,
             linetable: &[],
             exceptiontable: reader.take(table as usize),
             firstlineno: 1,

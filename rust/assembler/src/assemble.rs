@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
 use crate::layout::Layout;
 use crate::stack::{self, Depths};
+use crate::units;
 use crate::verify::{self, Landings};
 use crate::version::Version;
 
@@ -81,7 +82,10 @@ pub fn assemble(
     let strays = landing::needed(version, program);
     if let Some(original) = options.original.filter(|_| fits && strays) {
         let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
-        if result.is_ok() && original.code == out.code && original.exceptiontable == out.exceptiontable {
+        if result.is_ok()
+            && units::same(version, &original, &out.code)
+            && original.exceptiontable == out.exceptiontable
+        {
             return Ok(());
         }
         scratch.layout.measure(version, program)?;

@@ -5,8 +5,10 @@ use crate::version::Version;
 /// The parts of an existing code object that disassembly reads.
 #[derive(Clone, Copy, Debug)]
 pub struct RawCode<'a> {
-    /// `co_code`: de-specialised, de-instrumented.
+    /// `co_code`; if `live`, as an interpreter holds it.
     pub code: &'a [u8],
+    /// Specialised opcodes in `code` mean what they were, and inline caches may hold anything. Else the former are refused.
+    pub live: bool,
     /// `co_linetable`.
     pub linetable: &'a [u8],
     /// `co_exceptiontable`.

@@ -11,6 +11,7 @@ use crate::layout::Layout;
 use crate::linetable;
 use crate::location::Location;
 use crate::shape::{self, Shape, Shapes};
+use crate::units::{self, Read};
 use crate::version::Version;
 use crate::{exntable, tables};
 
@@ -88,7 +89,7 @@ fn disassemble_with(
 }
 
 fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
-    let shapes = shape::of(version);
+    let reading = units::reading(version, raw.live);
     let units = (raw.code.len() / 2) as u32;
     read_lines(raw, units, &mut scratch.lines)?;
     let lines = &scratch.lines[..];
@@ -102,11 +103,12 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
     while let Some(&[opcode, low]) = code.get(pos as usize) {
         let start = pos;
         let index = program.insts.len() as u32;
-        let mut inst = Inst::new(opcode, u32::from(low));
-        let mut shape = shapes[opcode as usize];
+        let Read { base, mut shape } = reading[opcode as usize];
+        let mut inst = Inst::new(base, u32::from(low));
         if shape.is_illegal() {
             pos = prefixed(version, code, pos, index, &mut inst)?;
-            shape = shapes[inst.opcode as usize];
+            Read { base: inst.opcode, shape } = reading[inst.opcode as usize];
+            legal(version, inst.opcode, index)?;
             if shape.is_jump() {
                 scratch.wide_jumps.push((index, inst.written.prefixes()));
                 inst.written = Written::PLAIN;
@@ -173,7 +175,7 @@ fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32, inst: 
         inst.arg = inst.arg << 8 | u32::from(low);
     }
     inst.written = Written::with_prefixes(prefixes);
-    legal(version, inst.opcode, index).map(|()| pos)
+    Ok(pos)
 }
 
 /// Opcode and operand of the instruction with this index in code that may be damaged behind it.

@@ -79,7 +79,7 @@ static SHAPES: [Shapes; 5] = [
 /// The shapes of a version's opcodes.
 #[inline]
 #[must_use]
-pub fn of(version: Version) -> &'static Shapes {
+pub const fn of(version: Version) -> &'static Shapes {
     &SHAPES[version as usize]
 }
 

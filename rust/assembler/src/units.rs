@@ -4,7 +4,9 @@
 //! code object that ends too early it clears memory that is not its own, and of an instrumented opcode it asks for records
 //! that a code object never instrumented does not have. So whoever wants `co_code` of a code object that may be damaged
 //! asks [`are_whole`] first, and takes what [`plain`] makes where the answer is no.
+use crate::code::RawCode;
 use crate::op::Op;
+use crate::shape::{self, Shape};
 use crate::tables::{self, OpFlags};
 use crate::version::Version;
 
@@ -44,6 +46,46 @@ static UNITS: [[Unit; 256]; 5] = [
     units(Version::V315),
 ];
 
+/// An opcode as it is read: what it stands for, and that one's shape.
+#[derive(Clone, Copy)]
+pub(crate) struct Read {
+    pub(crate) base: u8,
+    pub(crate) shape: Shape,
+}
+
+const fn reads(version: Version, specialised: bool) -> [Read; 256] {
+    let (shapes, table) = (shape::of(version), tables::get(version));
+    let mut out = [Read { base: 0, shape: shapes[0] }; 256];
+    let mut opcode = 0;
+    while opcode < 256 {
+        out[opcode] = Read { base: opcode as u8, shape: shapes[opcode] };
+        opcode += 1;
+    }
+    let mut i = 0;
+    while specialised && i < table.specialised.len() {
+        let (special, base) = table.specialised[i];
+        out[special as usize] = out[base as usize];
+        i += 1;
+    }
+    out
+}
+
+static READS: [[[Read; 256]; 5]; 2] = {
+    let mut out = [[[Read { base: 0, shape: shape::of(Version::V311)[0] }; 256]; 5]; 2];
+    let mut i = 0;
+    while i < 5 {
+        out[0][i] = reads(Version::ALL[i], false);
+        out[1][i] = reads(Version::ALL[i], true);
+        i += 1;
+    }
+    out
+};
+
+/// How opcodes are read: those of `co_code`, or those that an interpreter may have `specialised`.
+pub(crate) fn reading(version: Version, specialised: bool) -> &'static [Read; 256] {
+    &READS[usize::from(specialised)][version as usize]
+}
+
 /// Whether these units are whole instructions from the first to the last, none of them instrumented or unknown.
 #[must_use]
 pub fn are_whole(version: Version, code: &[[u8; 2]]) -> bool {
@@ -57,6 +99,14 @@ pub fn are_whole(version: Version, code: &[[u8; 2]]) -> bool {
         pos += step as usize;
     }
     pos == code.len()
+}
+
+/// Whether a code object's units are these, which are those of `co_code`.
+pub(crate) fn same(version: Version, raw: &RawCode<'_>, code: &[u8]) -> bool {
+    if !raw.live || raw.code.len() != code.len() {
+        return raw.code == code;
+    }
+    plain(version, raw.code.as_chunks().0) == code
 }
 
 /// The bytes of `co_code`: specialisation undone, inline caches empty. Opcodes that no code object may contain stay.

@@ -78,7 +78,7 @@ proptest! {
         version in versions(), code: Vec<u8>, linetable: Vec<u8>, exceptiontable: Vec<u8>, firstlineno: i32,
     ) {
         let mut program = Program::default();
-        let raw = RawCode { code: &code, linetable: &linetable, exceptiontable: &exceptiontable, firstlineno };
+        let raw = RawCode { code: &code, live: false, linetable: &linetable, exceptiontable: &exceptiontable, firstlineno };
         let _ = disasm::disassemble(version, &raw, &mut program);
     }
 
@@ -104,7 +104,7 @@ proptest! {
 }
 
 fn refused(version: Version, code: &[u8], linetable: &[u8], exceptiontable: &[u8]) -> ErrorKind {
-    let raw = RawCode { code, linetable, exceptiontable, firstlineno: 1 };
+    let raw = RawCode { code, live: false, linetable, exceptiontable, firstlineno: 1 };
     disasm::disassemble(version, &raw, &mut Program::default()).unwrap_err().kind
 }
 
@@ -132,7 +132,13 @@ fn tables_that_do_not_fit_the_code_are_refused() {
     let code = [op(Op::NOP), 0, op(Op::LOAD_ATTR), 0].into_iter().chain([0; 18]).collect::<Vec<u8>>();
     let lines = [0xf8 | 7, 0xf8 | 2];
     let mut program = Program::default();
-    let raw = RawCode { code: &code, linetable: &lines, exceptiontable: &[0x80, 1, 1, 0], firstlineno: 1 };
+    let raw = RawCode {
+        code: &code,
+        live: false,
+        linetable: &lines,
+        exceptiontable: &[0x80, 1, 1, 0],
+        firstlineno: 1,
+    };
     disasm::disassemble(version, &raw, &mut program).unwrap();
     assert_eq!(refused(version, &code, &lines[..1], &[]), ErrorKind::BadLineTable);
     assert_eq!(refused(version, &code, &[0xff, 0xff], &[]), ErrorKind::BadLineTable);

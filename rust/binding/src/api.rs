@@ -12,7 +12,7 @@ use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Options, Program, RawCode};
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::OpFlags;
-use pydynamo_assembler::{disasm, shape};
+use pydynamo_assembler::{disasm, shape, units};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -44,7 +44,8 @@ pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
     let raw = view.raw();
     let version = state().version;
     disasm::disassemble(version, &raw, program).map_err(|error| {
-        let found = error.index.and_then(|index| disasm::instruction_at(version, raw.code, index));
+        let plain = units::plain(version, raw.code.as_chunks().0);
+        let found = error.index.and_then(|index| disasm::instruction_at(version, &plain, index));
         let culprit = found.map_or(Culprit::Unknown, |(opcode, arg)| Culprit::Raw(opcode, arg));
         errors::raise(view.object.py(), &error, culprit)
     })
@@ -60,6 +61,7 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
     let view = CodeView::new(code)?;
     with_program(|program| {
         take_apart(&view, program)?;
+        view.prefetch_pools();
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
         let options = Options { verify, original: Some(view.raw()) };
@@ -116,11 +118,12 @@ fn cleaned_instructions<'py>(code: &Bound<'py, PyAny>, safe: bool) -> PyResult<B
 #[pyo3(signature = (code, /))]
 fn code_options<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let view = CodeView::new(code)?;
-    options_of(&view, &Spec::of_code(&view), &Variables::of_code(&view)?)
+    options_of(&view, &view.co_code()?, &Spec::of_code(&view), &Variables::of_code(&view)?)
 }
 
 fn options_of<'py>(
     view: &CodeView<'py>,
+    co_code: &Bound<'py, PyBytes>,
     spec: &Spec<'py>,
     variables: &Variables<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -136,7 +139,7 @@ fn options_of<'py>(
         int(variables.varnames.len() as i32)?,
         int(view.int(layout.stacksize))?,
         int(spec.flags)?,
-        view.code.clone(),
+        co_code.clone().into_any(),
         spec.consts.clone().into_any(),
         spec.names.clone().into_any(),
         variables.varnames.clone().into_any(),
@@ -176,9 +179,10 @@ fn transform_code_object<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let _ = safe;
     let view = CodeView::new(code)?;
+    let co_code = view.co_code()?;
     let before = Spec::of_code(&view);
     let variables = Variables::of_code(&view)?;
-    let options = options_of(&view, &before, &variables)?;
+    let options = options_of(&view, &co_code, &before, &variables)?;
     let instructions = instructions_of(&view)?;
     transformations.call1((&instructions, &options))?;
     let mut spec = Spec::of_options(&options)?;
@@ -186,7 +190,9 @@ fn transform_code_object<'py>(
         && (spec.argcount, spec.kwonlyargcount, spec.flags)
             == (before.argcount, before.kwonlyargcount, before.flags);
     spec.set_original(&view, unchanged);
-    let options = Options { verify, original: Some(view.raw()) };
+    // Not the live units, which may have changed since.
+    let original = RawCode { code: co_code.as_bytes(), live: false, ..view.raw() };
+    let options = Options { verify, original: Some(original) };
     put_together(&instructions, &spec, options, None).map(|made| made.code)
 }
 
@@ -271,6 +277,7 @@ fn clean_and_assemble_instructions<'py>(
     let original = stated.as_ref().map(|(code, exceptiontable)| RawCode {
         code: code.as_bytes(),
         exceptiontable: exceptiontable.as_bytes(),
+        live: false,
         linetable: &[],
         firstlineno: spec.firstlineno,
     });
@@ -279,7 +286,8 @@ fn clean_and_assemble_instructions<'py>(
     let layout = &state().layout;
     // SAFETY: fields of a live code object.
     let field = |offset| unsafe { Bound::from_borrowed_ptr(py, view.field(offset)) };
-    let code = view.code_bytes();
+    let made_code = view.co_code()?;
+    let code = made_code.as_bytes();
     for (item, unit) in list.iter().zip(&units) {
         let (offset, opcode, arg) = opcode_behind_prefixes(code, *unit);
         match Instruction::from_object(item.as_ptr()) {
@@ -292,7 +300,7 @@ fn clean_and_assemble_instructions<'py>(
     options.set_item("co_stacksize", view.int(layout.stacksize))?;
     options.set_item("co_consts", &made.consts)?;
     options.set_item("co_names", &made.names)?;
-    options.set_item("co_code", &view.code)?;
+    options.set_item("co_code", &made_code)?;
     options.set_item("co_linetable", field(layout.linetable))?;
     options.set_item("co_exceptiontable", field(layout.exceptiontable))?;
     Ok((instructions.clone(), made.code.clone()))

@@ -168,12 +168,24 @@ pub unsafe fn read<T: Copy>(object: Obj, offset: usize) -> T {
     unsafe { object.cast::<u8>().add(offset).cast::<T>().read() }
 }
 
-/// A code object seen through the layout. Everything is borrowed from the code object but `code`.
+/// `co_code`, as CPython makes it.
+///
+/// # Safety
+/// `code` is a code object whose units are whole, or were instrumented by the interpreter.
+unsafe fn co_code_of<'py>(code: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+    // SAFETY: as the contract says; the result is a new reference to a bytes object.
+    unsafe {
+        let made = Bound::from_owned_ptr_or_err(code.py(), capi::PyCode_GetCode(code.as_ptr()))?;
+        Ok(made.cast_into_unchecked())
+    }
+}
+
+/// A code object seen through the layout. Everything is borrowed from the code object.
 pub struct CodeView<'py> {
     /// The code object.
     pub object: Bound<'py, PyAny>,
-    /// `co_code`.
-    pub code: Bound<'py, PyAny>,
+    /// `co_code`, where the units that the interpreter runs do not say what it is: it put opcodes of its own among them.
+    code: Option<Bound<'py, PyBytes>>,
 }
 
 impl<'py> CodeView<'py> {
@@ -182,9 +194,8 @@ impl<'py> CodeView<'py> {
     /// # Errors
     /// `TypeError` if it is not a code object, `MemoryError`.
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
-        // SAFETY: the object is live, and once it is known to be a code object it has `Py_SIZE` units behind its fixed part
-        // and the layout's fields in it; nothing writes to the units while the GIL is held here. `PyCode_GetCode` gives a
-        // new reference.
+        // SAFETY: the object is live, and once it is known to be a code object it has the layout's fields in it.
+        // `PyCode_GetCode` gives a new reference.
         unsafe {
             if ffi::PyCode_Check(object.as_ptr()) == 0 {
                 let name = object.get_type().name()?;
@@ -192,19 +203,69 @@ impl<'py> CodeView<'py> {
                     "expected a code object, got {name}: pass function.__code__"
                 )));
             }
-            let state = state();
-            let layout = &state.layout;
-            let len = ffi::Py_SIZE(object.as_ptr()) as usize;
-            let first = object.as_ptr().cast::<u8>().add(layout.units).cast::<[u8; 2]>();
-            let units = std::slice::from_raw_parts(first, len);
+            let layout = &state().layout;
+            for part in [
+                layout.consts,
+                layout.names,
+                layout.localsplusnames,
+                layout.localspluskinds,
+                layout.linetable,
+                layout.exceptiontable,
+                layout.filename,
+                layout.name,
+                layout.qualname,
+            ] {
+                capi::prefetch(read::<Obj>(object.as_ptr(), part));
+            }
             let owned = |back: &usize| read::<usize>(object.as_ptr(), layout.units - back) != 0;
-            let code = if units::are_whole(state.version, units) || layout.own_opcodes.iter().any(owned) {
-                Bound::from_owned_ptr_or_err(object.py(), capi::PyCode_GetCode(object.as_ptr()))?
-            } else {
-                // Damaged: CPython would read and write what is not there.
-                PyBytes::new(object.py(), &units::plain(state.version, units)).into_any()
-            };
+            let code = if layout.own_opcodes.iter().any(owned) { Some(co_code_of(object)?) } else { None };
             Ok(Self { object: object.clone(), code })
+        }
+    }
+
+    /// The code units, and whether the interpreter may have specialised them.
+    pub fn units(&self) -> (&[u8], bool) {
+        match &self.code {
+            Some(code) => (code.as_bytes(), false),
+            None => (self.live_units().as_flattened(), true),
+        }
+    }
+
+    /// What the interpreter runs.
+    fn live_units(&self) -> &[[u8; 2]] {
+        // SAFETY: a code object has `Py_SIZE` units behind its fixed part; nothing writes to them while the GIL is held and no
+        // Python code runs, and whoever asks for them does not keep them longer.
+        unsafe {
+            let len = ffi::Py_SIZE(self.object.as_ptr()) as usize;
+            let first = self.object.as_ptr().cast::<u8>().add(state().layout.units).cast::<[u8; 2]>();
+            std::slice::from_raw_parts(first, len)
+        }
+    }
+
+    /// `co_code`.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn co_code(&self) -> PyResult<Bound<'py, PyBytes>> {
+        if let Some(code) = &self.code {
+            return Ok(code.clone());
+        }
+        let (py, version, units) = (self.object.py(), state().version, self.live_units());
+        if units::are_whole(version, units) {
+            // SAFETY: the view's object is a code object.
+            return unsafe { co_code_of(&self.object) };
+        }
+        // Damaged: CPython would read and write what is not there.
+        Ok(PyBytes::new(py, &units::plain(version, units)))
+    }
+
+    /// Has what the pools hold fetched.
+    pub fn prefetch_pools(&self) {
+        let layout = &state().layout;
+        for pool in [layout.consts, layout.names, layout.localsplusnames] {
+            for item in self.tuple(pool) {
+                capi::prefetch(*item);
+            }
         }
     }
 
@@ -226,17 +287,13 @@ impl<'py> CodeView<'py> {
         unsafe { capi::bytes_content(self.field(offset)) }
     }
 
-    /// The content of `co_code`.
-    pub fn code_bytes(&self) -> &[u8] {
-        // SAFETY: `new` made sure of a bytes object, which `self` owns.
-        unsafe { capi::bytes_content(self.code.as_ptr()) }
-    }
-
-    /// What disassembly reads.
+    /// What disassembly reads. Not to be kept while Python code runs, which may specialise the units.
     pub fn raw(&self) -> RawCode<'_> {
         let layout = &state().layout;
+        let (code, live) = self.units();
         RawCode {
-            code: self.code_bytes(),
+            code,
+            live,
             linetable: self.bytes(layout.linetable),
             exceptiontable: self.bytes(layout.exceptiontable),
             firstlineno: self.int(layout.firstlineno),

@@ -29,7 +29,7 @@ pub fn of_program<'py>(view: &CodeView<'py>, program: &Program) -> PyResult<Boun
     let (consts, names) = (view.tuple(state.layout.consts), view.tuple(state.layout.names));
     let localsplus = view.field(state.layout.localsplusnames);
     let locals = view.tuple(state.layout.localsplusnames);
-    let starts = Starts::new(program, view.code_bytes().len() as u32 / 2);
+    let starts = Starts::new(program, view.units().0.len() as u32 / 2);
     let mut extents = vec![Extent { first: NO_INDEX, last: NO_INDEX }; program.regions.len()];
     let at = |pool: &[Obj], index: u32| pool.get(index as usize).copied().unwrap_or(state.not_provided);
     let mut unit = 0;

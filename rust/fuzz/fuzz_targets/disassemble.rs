@@ -38,7 +38,7 @@ fuzz_target!(|data: &[u8]| {
     let version = Version::ALL[*version as usize % Version::ALL.len()];
     let (lines, rest) = rest.split_at((*lines as usize).min(rest.len()));
     let (exceptions, code) = rest.split_at((*exceptions as usize).min(rest.len()));
-    let raw = RawCode { code, linetable: lines, exceptiontable: exceptions, firstlineno: FIRST };
+    let raw = RawCode { code, live: false, linetable: lines, exceptiontable: exceptions, firstlineno: FIRST };
     let mut program = Program::default();
     if disasm::disassemble(version, &raw, &mut program).is_err() {
         return;
@@ -51,6 +51,7 @@ fuzz_target!(|data: &[u8]| {
         }
         let raw = RawCode {
             code: &out.code,
+            live: false,
             linetable: &out.linetable,
             exceptiontable: &out.exceptiontable,
             firstlineno: FIRST,

@@ -90,6 +90,7 @@ fuzz_target!(|data: &[u8]| {
             Ok(()) => {
                 let raw = RawCode {
                     code: &out.code,
+                    live: false,
                     linetable: &out.linetable,
                     exceptiontable: &out.exceptiontable,
                     firstlineno: subject.firstlineno,

@@ -20,6 +20,7 @@ impl Record {
     pub fn raw(&self) -> RawCode<'_> {
         RawCode {
             code: &self.code,
+            live: false,
             linetable: &self.linetable,
             exceptiontable: &self.exceptiontable,
             firstlineno: self.firstlineno,

@@ -113,26 +113,31 @@ impl Effect {
         self
     }
 
-    /// Whether the counts depend on the operand.
-    pub(crate) const fn varies(&self) -> bool {
-        self.need_per | self.pop_per | self.push_per != 0 || !matches!(self.extra, Extra::No)
+    /// Whether the counts depend on the operand in more than multiples; `but_pushes`: what is pushed does not matter.
+    pub(crate) const fn varies(&self, but_pushes: bool) -> bool {
+        match self.extra {
+            Extra::No => false,
+            Extra::PushIfOdd | Extra::Unpack => !but_pushes,
+            Extra::PopIfOdd | Extra::PopPerFlag | Extra::PopIfBit4 => true,
+        }
     }
 
-    /// The counts where they do not vary.
+    /// The counts where they vary in multiples of the operand at most.
     #[inline]
-    pub(crate) const fn fixed(&self) -> Counts {
-        Counts { need: self.need as usize, pop: self.pop as usize, push: self.push as usize }
+    pub(crate) const fn multiples(&self, arg: u32) -> Counts {
+        let arg = arg as usize;
+        Counts {
+            need: self.need as usize + self.need_per as usize * arg,
+            pop: self.pop as usize + self.pop_per as usize * arg,
+            push: self.push as usize + self.push_per as usize * arg,
+        }
     }
 
     /// The counts for an operand.
     #[inline]
     pub(crate) fn counts(&self, arg: u32) -> Counts {
+        let mut c = self.multiples(arg);
         let arg = arg as usize;
-        let mut c = Counts {
-            need: self.need as usize + self.need_per as usize * arg,
-            pop: self.pop as usize + self.pop_per as usize * arg,
-            push: self.push as usize + self.push_per as usize * arg,
-        };
         if self.extra != Extra::No {
             let (pop, push) = match self.extra {
                 Extra::No => (0, 0),

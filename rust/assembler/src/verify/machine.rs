@@ -84,6 +84,11 @@ impl Machine<'_> {
     }
 
     #[cold]
+    pub(super) fn too_deep(&self) -> Error {
+        self.error(ErrorKind::TooLarge, "the stack grows beyond what a frame can hold")
+    }
+
+    #[cold]
     pub(super) fn wrong_type(&self, from_top: usize, wanted: &str) -> Error {
         let slot = self.stack[self.stack.len() - 1 - from_top];
         let found = render(&[slot]);

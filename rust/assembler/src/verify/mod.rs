@@ -32,7 +32,6 @@ use crate::code::{CodeMeta, Program, RegionDepth, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
-use crate::stack::effects::Out;
 use crate::stack::{self, Depths, MAX_DEPTH, UNREACHED};
 use crate::tables;
 use crate::version::Version;
@@ -261,19 +260,6 @@ fn levels(version: Version, program: &Program, scratch: &mut Scratch) -> Result<
     Ok(())
 }
 
-/// What is known of each slot that an operation without rules of its own pushes.
-const fn result(out: Out) -> Slot {
-    Slot::of(match out {
-        Out::Bool => Tag::Bool,
-        Out::Int => Tag::Int,
-        Out::Set => Tag::Set,
-        Out::Slice => Tag::Slice,
-        Out::Dict => Tag::Dict,
-        Out::Iter => Tag::Iter,
-        Out::Obj | Out::Nothing | Out::Special => Tag::Obj,
-    })
-}
-
 struct Prover<'a> {
     machine: Machine<'a>,
     rows: &'static rows::Rows,
@@ -318,15 +304,15 @@ impl Prover<'_> {
         let mut level = 0;
         let mut tell_handler = false;
         self.machine.copied = false;
-        let rest = program.insts.iter().zip(self.block_of).enumerate().skip(start as usize);
-        for (index, (inst, &block)) in rest {
-            let index = index as u32;
+        let from = start as usize;
+        let rest = program.insts[from..].iter().zip(&self.block_of[from..]);
+        for (index, (inst, &block)) in (start..).zip(rest) {
             self.machine.index = index;
             if block != NO_INDEX && index != start {
                 return self.flow_to(index);
             }
             let row = &self.rows[inst.opcode as usize];
-            let (op, effect) = (row.op, &row.effect);
+            let op = row.op;
             let counts = row.counts(inst.arg);
             let depth = self.machine.stack.len();
             if counts.need > depth {
@@ -344,7 +330,7 @@ impl Prover<'_> {
                     tell_handler = true;
                 }
             }
-            if region != NO_INDEX && !effect.quiet {
+            if region != NO_INDEX && !row.is_quiet() {
                 let kept = match op {
                     // A generator that is thrown into gets its None pushed before the handler is looked for.
                     Op::YIELD_VALUE => depth,
@@ -372,36 +358,24 @@ impl Prover<'_> {
             }
             let was_copied = self.machine.copied;
             self.machine.copied = was_copied && op == Op::NOP;
-            if effect.out == Out::Special {
-                special::step(&mut self.machine, op, inst)?;
-            } else {
-                self.machine.want_objects(counts.need)?;
-                self.machine.drop(counts.pop);
-                if counts.push > MAX_DEPTH {
-                    return Err(self.too_deep());
-                }
-                let slot = result(effect.out);
-                for _ in 0..counts.push {
-                    self.machine.push(slot);
-                }
-            }
+            special::step(&mut self.machine, row, counts, inst)?;
             let depth = self.machine.stack.len();
-            if depth > self.max {
-                if depth > MAX_DEPTH {
-                    return Err(self.too_deep());
-                }
-                self.max = depth;
+            self.max = self.max.max(depth);
+            if depth > MAX_DEPTH {
+                return Err(self.too_deep());
             }
-            if row.has_edge() {
-                self.jump(op, inst, was_copied)?;
-            }
-            if row.ends() {
-                if self.machine.kwnames.is_some() {
-                    return Err(self
-                        .machine
-                        .error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"));
+            if row.steers() {
+                if row.has_edge() {
+                    self.jump(op, inst, was_copied)?;
                 }
-                return Ok(());
+                if row.ends() {
+                    if self.machine.kwnames.is_some() {
+                        return Err(self
+                            .machine
+                            .error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"));
+                    }
+                    return Ok(());
+                }
             }
         }
         Err(stack::falls_off(program.insts.len()))
@@ -627,6 +601,6 @@ impl Prover<'_> {
 
     #[cold]
     fn too_deep(&self) -> Error {
-        self.machine.error(ErrorKind::TooLarge, "the stack grows beyond what a frame can hold")
+        self.machine.too_deep()
     }
 }

@@ -8,20 +8,33 @@ use super::containers::{
 };
 use super::intrinsics::{intrinsic_1, intrinsic_2, prep_reraise_star, want_exc_or_none};
 use super::machine::{Machine, is_tuple};
+use super::rows::Row;
 use super::slot::{Slot, Tag};
 use crate::code::{ConstKind, LocalKind};
 use crate::error::{ErrorKind, Result};
 use crate::inst::Inst;
 use crate::op::Op;
+use crate::stack::MAX_DEPTH;
+use crate::stack::effects::Counts;
 use crate::version::Version;
 
-/// Interprets one operation that the effect tables mark as special.
+/// Interprets one operation.
 #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
 #[allow(clippy::inline_always, reason = "called at one place, for most instructions there are")]
 #[inline(always)]
-pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: &Inst) -> Result<()> {
-    let arg = inst.arg;
+pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) -> Result<()> {
+    let (arg, op) = (inst.arg, row.rules);
     match op {
+        Op::NOP => {
+            m.want_objects(counts.need)?;
+            m.drop(counts.pop);
+            if counts.push > MAX_DEPTH {
+                return Err(m.too_deep());
+            }
+            for _ in 0..counts.push {
+                m.push(row.result);
+            }
+        }
         Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
         Op::LOAD_FAST_BORROW => load_borrowed(m, arg, 0)?,
         Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {

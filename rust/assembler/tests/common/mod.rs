@@ -19,7 +19,13 @@ pub fn number(version: Version, op: Op) -> u8 {
 
 /// The parts of an assembled code object as disassembly wants them.
 pub fn raw(out: &Assembled, firstlineno: i32) -> RawCode<'_> {
-    RawCode { code: &out.code, linetable: &out.linetable, exceptiontable: &out.exceptiontable, firstlineno }
+    RawCode {
+        code: &out.code,
+        live: false,
+        linetable: &out.linetable,
+        exceptiontable: &out.exceptiontable,
+        firstlineno,
+    }
 }
 
 /// A code object of this version with nothing in its pools.
