@@ -15,54 +15,46 @@ pub(super) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
 /// 3.14: functions made of the code object take its first constant for their docstring without looking whether there is one.
 const CO_HAS_DOCSTRING: u32 = 0x400_0000;
 
+/// The operations whose operand must lie in a range, and the range; what the interpreter's tables say holds, too.
+const RANGES: &[(Op, u32, u32)] = &[
+    (Op::COPY, 1, u32::MAX),
+    (Op::LIST_APPEND, 1, u32::MAX),
+    (Op::LIST_EXTEND, 1, u32::MAX),
+    (Op::SET_ADD, 1, u32::MAX),
+    (Op::SET_UPDATE, 1, u32::MAX),
+    (Op::DICT_UPDATE, 1, u32::MAX),
+    (Op::DICT_MERGE, 1, u32::MAX),
+    (Op::MAP_ADD, 1, u32::MAX),
+    (Op::SWAP, 2, u32::MAX),
+    (Op::BUILD_SLICE, 2, 3),
+    (Op::RERAISE, 0, 2),
+    (Op::GET_AWAITABLE, 0, 2),
+    (Op::FORMAT_VALUE, 0, 7),
+    (Op::CONVERT_VALUE, 1, 3),
+    (Op::GET_ITER, 0, 3),
+    (Op::MAKE_FUNCTION, 0, 15),
+    (Op::CALL_FUNCTION_EX, 0, 1),
+];
+
 /// The operations that [`Check::rules`] has an arm for.
-static RULED: [bool; Op::COUNT] = {
-    const LIST: &[Op] = &[
-        Op::LOAD_FAST_BORROW,
-        Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW,
-        Op::COPY,
-        Op::LIST_APPEND,
-        Op::LIST_EXTEND,
-        Op::SET_ADD,
-        Op::SET_UPDATE,
-        Op::DICT_UPDATE,
-        Op::DICT_MERGE,
-        Op::MAP_ADD,
-        Op::SWAP,
-        Op::BUILD_SLICE,
-        Op::RERAISE,
-        Op::GET_AWAITABLE,
-        Op::FORMAT_VALUE,
-        Op::CONVERT_VALUE,
-        Op::GET_ITER,
-        Op::MAKE_FUNCTION,
-        Op::SET_FUNCTION_ATTRIBUTE,
-        Op::COMPARE_OP,
-        Op::CALL_INTRINSIC_1,
-        Op::CALL_INTRINSIC_2,
-        Op::PREP_RERAISE_STAR,
-        Op::IMPORT_STAR,
-        Op::LOAD_CLASSDEREF,
-        Op::MAKE_CELL,
-        Op::LOAD_FAST_AND_CLEAR,
-        Op::KW_NAMES,
-        Op::PRECALL,
-        Op::CALL,
-        Op::CALL_FUNCTION_EX,
-        Op::YIELD_VALUE,
-        Op::RESUME,
-        Op::JUMP_BACKWARD_NO_INTERRUPT,
-        Op::FOR_ITER,
-        Op::SEND,
-    ];
-    let mut table = [false; Op::COUNT];
-    let mut i = 0;
-    while i < LIST.len() {
-        table[LIST[i] as usize] = true;
-        i += 1;
-    }
-    table
-};
+const RULED: &[Op] = &[
+    Op::SET_FUNCTION_ATTRIBUTE,
+    Op::COMPARE_OP,
+    Op::CALL_INTRINSIC_1,
+    Op::CALL_INTRINSIC_2,
+    Op::PREP_RERAISE_STAR,
+    Op::IMPORT_STAR,
+    Op::LOAD_CLASSDEREF,
+    Op::MAKE_CELL,
+    Op::LOAD_FAST_AND_CLEAR,
+    Op::KW_NAMES,
+    Op::PRECALL,
+    Op::YIELD_VALUE,
+    Op::RESUME,
+    Op::JUMP_BACKWARD_NO_INTERRUPT,
+    Op::FOR_ITER,
+    Op::SEND,
+];
 
 /// There is a target.
 const JUMPS: u8 = 1;
@@ -70,10 +62,17 @@ const JUMPS: u8 = 1;
 const HAS_EDGE: u8 = 1 << 1;
 /// [`Check::rules`] has an arm for it.
 const HAS_RULE: u8 = 1 << 2;
+/// It borrows what it loads.
+const BORROWS: u8 = 1 << 3;
+/// The operand is two indices.
+const IS_PAIR: u8 = 1 << 4;
 
 /// What must be looked at.
 #[derive(Clone, Copy)]
 struct Wants {
+    /// The least operand, and how many more there are. Others are looked at closely.
+    least: u8,
+    span: u32,
     bits: u8,
     /// What the operand is an index of: nothing, constants, names, locals, or something that takes a closer look.
     pool: u8,
@@ -81,39 +80,58 @@ struct Wants {
     shift: u8,
 }
 
+const fn wants(version: Version, info: &OpInfo) -> Wants {
+    let has_local = info.flags.any(OpFlags::HAS_LOCAL.union(OpFlags::HAS_FREE));
+    let kinds = info.has(OpFlags::HAS_CONST) as u8 + info.has(OpFlags::HAS_NAME) as u8 + has_local as u8;
+    let (pool, shift) = if info.has(OpFlags::ILLEGAL) || kinds > 1 {
+        (4, 0)
+    } else if info.has(OpFlags::HAS_CONST) {
+        (1, 0)
+    } else if info.has(OpFlags::HAS_NAME) {
+        (2, info.name_shift)
+    } else {
+        (if has_local { 3 } else { 0 }, 0)
+    };
+    let mut bits = if info.has(OpFlags::FUSED_PAIR) { IS_PAIR } else { 0 };
+    let (mut least, mut most) = (0, info.max_arg);
+    if info.is_jump() {
+        bits |= if info.has(OpFlags::NO_EDGE) { JUMPS } else { JUMPS | HAS_EDGE };
+        most = u32::MAX;
+    }
+    let mut i = 0;
+    while i < RANGES.len() {
+        if RANGES[i].0 as usize == info.op as usize {
+            least = RANGES[i].1;
+            most = if most < RANGES[i].2 { most } else { RANGES[i].2 };
+        }
+        i += 1;
+    }
+    i = 0;
+    while i < RULED.len() {
+        if RULED[i] as usize == info.op as usize {
+            bits |= HAS_RULE;
+        }
+        i += 1;
+    }
+    match info.op {
+        Op::CALL if matches!(version, Version::V311) => bits |= HAS_RULE,
+        Op::LOAD_FAST_BORROW | Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => bits |= BORROWS,
+        _ => {}
+    }
+    // Where not even the least is allowed, everything gets the closer look.
+    let (least, span) = if most < least { (u8::MAX, 0) } else { (least as u8, most - least) };
+    Wants { least, span, bits, pool, shift }
+}
+
 /// By version and opcode.
 static WANTS: [[Wants; 256]; 5] = {
-    let mut out = [[Wants { bits: 0, pool: 0, shift: 0 }; 256]; 5];
+    let mut out = [[Wants { least: 0, span: 0, bits: 0, pool: 0, shift: 0 }; 256]; 5];
     let mut version = 0;
     while version < 5 {
         let mut opcode = 0;
         while opcode < 256 {
-            let info = &tables::get(Version::ALL[version]).info[opcode];
-            let wants = &mut out[version][opcode];
-            let has_local = info.flags.any(OpFlags::HAS_LOCAL.union(OpFlags::HAS_FREE));
-            let kinds =
-                info.has(OpFlags::HAS_CONST) as u8 + info.has(OpFlags::HAS_NAME) as u8 + has_local as u8;
-            wants.pool = if info.has(OpFlags::ILLEGAL) || info.has(OpFlags::FUSED_PAIR) || kinds > 1 {
-                4
-            } else if info.has(OpFlags::HAS_CONST) {
-                1
-            } else if info.has(OpFlags::HAS_NAME) {
-                wants.shift = info.name_shift;
-                2
-            } else if has_local {
-                3
-            } else {
-                0
-            };
-            if info.is_jump() {
-                wants.bits |= JUMPS;
-                if !info.has(OpFlags::NO_EDGE) {
-                    wants.bits |= HAS_EDGE;
-                }
-            }
-            if RULED[info.op as usize] {
-                wants.bits |= HAS_RULE;
-            }
+            let of = Version::ALL[version];
+            out[version][opcode] = wants(of, &tables::get(of).info[opcode]);
             opcode += 1;
         }
         version += 1;
@@ -173,15 +191,21 @@ impl Check<'_> {
         // By pool; whatever reaches its limit is looked at closely.
         let limits =
             [u32::MAX, self.meta.consts.len() as u32, self.meta.names, self.meta.locals.len() as u32, 0];
+        let mut seen = 0;
         for (index, inst) in insts.iter().enumerate() {
             let index = index as u32;
-            let info = &self.tables.info[inst.opcode as usize];
             let wants = wants[inst.opcode as usize];
-            if inst.arg > info.max_arg && wants.bits & JUMPS == 0 && !is_ignored(inst.arg, info) {
-                return Err(too_large(index, info));
+            seen |= wants.bits;
+            if inst.arg.wrapping_sub(u32::from(wants.least)) > wants.span {
+                self.operand(index, inst)?;
             }
-            if inst.arg >> wants.shift >= limits[wants.pool as usize] {
-                self.indexed_operand(index, inst, info)?;
+            let largest = if wants.bits & IS_PAIR == 0 {
+                inst.arg >> wants.shift
+            } else {
+                (inst.arg >> 4).max(inst.arg & 15)
+            };
+            if largest >= limits[wants.pool as usize] {
+                self.indexed_operand(index, inst)?;
             }
             if inst.region != NO_INDEX {
                 let Some(region) = self.program.regions.get(inst.region as usize) else {
@@ -193,19 +217,20 @@ impl Check<'_> {
                 };
                 facts.may_be_deaf |= region.target <= index;
             }
-            if wants.bits == 0 {
+            if wants.bits & (JUMPS | HAS_RULE) == 0 {
                 continue;
             }
             if wants.bits & JUMPS != 0 {
-                self.target(index, inst, info)?;
+                self.target(index, inst)?;
                 if wants.bits & HAS_EDGE != 0 {
                     mark(inst.target);
                 }
             }
             if wants.bits & HAS_RULE != 0 {
-                self.rules(index, inst, info.op, &mut facts)?;
+                self.rules(index, inst, &mut facts)?;
             }
         }
+        facts.has_borrows = seen & BORROWS != 0;
         for region in &self.program.regions {
             if region.target as usize >= insts.len() {
                 return Err(Error::whole(
@@ -218,8 +243,32 @@ impl Check<'_> {
         Ok(facts)
     }
 
+    /// A closer look at an operand that is out of its range.
     #[cold]
-    fn indexed_operand(&self, index: u32, inst: &Inst, info: &OpInfo) -> Result<()> {
+    fn operand(&self, index: u32, inst: &Inst) -> Result<()> {
+        let info = &self.tables.info[inst.opcode as usize];
+        if inst.arg > info.max_arg && !info.is_jump() && !is_ignored(inst.arg, info) {
+            return Err(too_large(index, info));
+        }
+        if let Some((_, least, most)) = RANGES.iter().find(|(op, ..)| *op == info.op)
+            && !(*least..=*most).contains(&inst.arg)
+        {
+            let wanted = match (*least, *most) {
+                (least, u32::MAX) => format!("{least} or more"),
+                (0, 1) => "0 or 1".to_owned(),
+                (0, 2) => "0, 1 or 2".to_owned(),
+                (2, 3) => "2 or 3".to_owned(),
+                (1, 3) => "1, 2 or 3".to_owned(),
+                (_, most) => format!("at most {most}"),
+            };
+            return Err(out_of_range(index, &wanted));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn indexed_operand(&self, index: u32, inst: &Inst) -> Result<()> {
+        let info = &self.tables.info[inst.opcode as usize];
         if info.has(OpFlags::ILLEGAL) {
             return Err(illegal(index, inst.opcode, info));
         }
@@ -243,13 +292,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn target(&self, index: u32, inst: &Inst, info: &OpInfo) -> Result<()> {
+    fn target(&self, index: u32, inst: &Inst) -> Result<()> {
         if inst.target as usize >= self.program.insts.len() {
             return Err(Error::at(ErrorKind::BadTarget, index, "its target is not in the program"));
         }
         // Other jumps are turned or inverted where they must.
+        let op = self.tables.op(inst.opcode);
         let forward_only =
-            matches!(info.op, Op::FOR_ITER | Op::SEND | Op::JUMP_IF_FALSE_OR_POP | Op::JUMP_IF_TRUE_OR_POP);
+            matches!(op, Op::FOR_ITER | Op::SEND | Op::JUMP_IF_FALSE_OR_POP | Op::JUMP_IF_TRUE_OR_POP);
         if forward_only && inst.target <= index {
             return Err(Error::at(
                 ErrorKind::BadJump,
@@ -267,35 +317,10 @@ impl Check<'_> {
 
     /// Rules of single operations.
     #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-    fn rules(&self, index: u32, inst: &Inst, op: Op, facts: &mut Facts) -> Result<()> {
-        let arg = inst.arg;
-        let range = |ok: bool, wanted: &str| {
-            if ok {
-                Ok(())
-            } else {
-                Err(Error::at(ErrorKind::OperandOutOfRange, index, format!("the operand must be {wanted}")))
-            }
-        };
+    fn rules(&self, index: u32, inst: &Inst, facts: &mut Facts) -> Result<()> {
+        let (arg, op) = (inst.arg, self.tables.op(inst.opcode));
+        let range = |ok: bool, wanted: &str| if ok { Ok(()) } else { Err(out_of_range(index, wanted)) };
         match op {
-            Op::LOAD_FAST_BORROW | Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
-                facts.has_borrows = true;
-                Ok(())
-            }
-            Op::COPY
-            | Op::LIST_APPEND
-            | Op::LIST_EXTEND
-            | Op::SET_ADD
-            | Op::SET_UPDATE
-            | Op::DICT_UPDATE
-            | Op::DICT_MERGE
-            | Op::MAP_ADD => range(arg >= 1, "1 or more"),
-            Op::SWAP => range(arg >= 2, "2 or more"),
-            Op::BUILD_SLICE => range(arg == 2 || arg == 3, "2 or 3"),
-            Op::RERAISE | Op::GET_AWAITABLE => range(arg <= 2, "0, 1 or 2"),
-            Op::FORMAT_VALUE => range(arg <= 7, "at most 7"),
-            Op::CONVERT_VALUE => range((1..=3).contains(&arg), "1, 2 or 3"),
-            Op::GET_ITER => range(arg <= 3, "at most 3"),
-            Op::MAKE_FUNCTION => range(arg <= 15, "at most 15"),
             Op::SET_FUNCTION_ATTRIBUTE => {
                 let ok = matches!(arg, 1 | 2 | 4 | 8) || (arg == 16 && self.version >= Version::V314);
                 range(ok, "1, 2, 4 or 8, or 16 from 3.14 on")
@@ -325,7 +350,6 @@ impl Check<'_> {
                     "this cell is the compiler's own, made once in the prologue",
                 ))
             }
-            Op::CALL_FUNCTION_EX => range(arg <= 1, "0 or 1"),
             Op::MAKE_CELL => match self.meta.locals[arg as usize] {
                 // A comprehension may make a new cell where a free variable's was.
                 LocalKind::Cell { .. } | LocalKind::Free => Ok(()),
@@ -477,6 +501,11 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+#[cold]
+fn out_of_range(index: u32, wanted: &str) -> Error {
+    Error::at(ErrorKind::OperandOutOfRange, index, format!("the operand must be {wanted}"))
 }
 
 #[cold]
