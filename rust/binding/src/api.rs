@@ -60,8 +60,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
     let py = code.py();
     let view = CodeView::new(code)?;
     with_program(|program| {
-        take_apart(&view, program)?;
         view.prefetch_pools();
+        take_apart(&view, program)?;
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
         let options = Options { verify, original: Some(view.raw()) };

@@ -163,6 +163,26 @@ impl<'py> Variables<'py> {
         }
     }
 
+    /// The same, without asking CPython to pick names out where all of them are plain locals.
+    ///
+    /// # Safety
+    /// `original` is alive.
+    unsafe fn of_original(py: Python<'py>, original: Original) -> PyResult<Self> {
+        // SAFETY: as the contract says; the fields are bytes of kinds and a tuple of names.
+        unsafe {
+            let kinds = capi::bytes_content(original.localspluskinds);
+            if kinds.iter().fold(0, |all, kind| all | kind) & (FAST_CELL | FAST_FREE) != 0 {
+                return Self::of_object(py, original.code);
+            }
+            let names = Bound::from_borrowed_ptr(py, original.localsplusnames);
+            Ok(Self {
+                varnames: names.cast_into_unchecked(),
+                freevars: PyTuple::empty(py),
+                cellvars: PyTuple::empty(py),
+            })
+        }
+    }
+
     /// Whether these are the same tuples.
     pub fn are(&self, other: &Self) -> bool {
         self.varnames.is(&other.varnames)
@@ -439,7 +459,7 @@ impl<'py> Spec<'py> {
             (Some(variables), _) => variables,
             (None, Some(original)) => {
                 // SAFETY: the original outlives the spec.
-                own = unsafe { Variables::of_object(py, original.code)? };
+                own = unsafe { Variables::of_original(py, original)? };
                 &own
             }
             (None, None) => return Err(PyValueError::new_err("a code object without variables")),
