@@ -39,11 +39,11 @@ class Alarm:
         self.armed, self.rings = False, 0
 
     def ring(self, _: int, frame: types.FrameType | None) -> None:
-        if frame is not None and frame.f_code is tracer.__code__:
-            # What a tracer raises comes up at instructions that cannot raise. The mutant goes on alone until the next ring.
-            sys.settrace(None)
-            return
         while frame is not None and frame.f_code is not attempt.__code__:
+            if frame.f_code is tracer.__code__:
+                # What a tracer raises comes up at instructions that cannot raise. The mutant goes on alone until the next ring.
+                sys.settrace(None)
+                return
             frame = frame.f_back
         if self.armed and frame is not None:
             self.rings += 1
