@@ -74,7 +74,7 @@ def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
         if known is None:
             known = tx.root.symbol_inputs[source] = tx.output.symbols.number(tx.output, value, source)
         return known
-    if value is None or type(value) in (bool, types.CodeType) or isinstance(value, enum.Enum):
+    if value is None or type(value) in (bool, types.CodeType) or issubclass(type(value), enum.Enum):
         guards.add("ID_MATCH", source, value)
     elif type(value) is range:
         guards.add("TYPE_MATCH", source, range)
@@ -91,30 +91,31 @@ def _may_vary(source: Source) -> bool:
 
 
 def _wrap_object(tx: Translator, value: Any, source: Source) -> VariableTracker:
+    # isinstance() would ask ``__class__`` of the user's own objects
     kind = type(value)
     guards = tx.output.guards
-    if isinstance(value, torch.Tensor):
+    if issubclass(kind, torch.Tensor):
         return _tensor(tx, value, source)
     maker = _BY_TYPE.get(kind)
     if maker is not None:
         return maker(tx, value, source)
-    if isinstance(value, type):
+    if issubclass(kind, type):
         guards.add("ID_MATCH", source, value)
         return ClassVariable(value, source)
-    if isinstance(value, torch.nn.Module):
+    if issubclass(kind, torch.nn.Module):
         guards.add("TYPE_MATCH", source, kind)
         return NNModuleVariable(kind, value, source)
-    if isinstance(value, types.ModuleType):
+    if issubclass(kind, types.ModuleType):
         guards.add("ID_MATCH", source, value)
         return ModuleVariable(value, source)
-    if isinstance(value, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+    if issubclass(kind, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
         guards.add("ID_MATCH", source, value)
         return OpVariable(value, source)
-    if isinstance(value, _BUILTIN_CALLABLES):
+    if issubclass(kind, _BUILTIN_CALLABLES):
         return _builtin(tx, value, source)
     if is_namedtuple(kind):
         return _sequence(tx, value, source)
-    if isinstance(value, BaseException):
+    if issubclass(kind, BaseException):
         guards.add("TYPE_MATCH", source, kind)
         if source.kind != "local" and source.kind != "const":
             return OpaqueVariable(value, source)

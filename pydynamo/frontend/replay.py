@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
@@ -186,8 +187,12 @@ def replace_list(target: Any, items: list[Any]) -> None:
 
 def replace_dict(target: Any, items: dict[Any, Any]) -> None:
     """Give a dictionary these items in this order; untouched entries stay untouched where the order allows it."""
+    # Counter's own __delitem__ is Python, an OrderedDict's keeps a list beside the table
+    delete: Any = (
+        collections.OrderedDict.__delitem__ if isinstance(target, collections.OrderedDict) else dict.__delitem__
+    )
     for key in [key for key in target if key not in items]:
-        dict.__delitem__(target, key)
+        delete(target, key)
     if all(a is b or a == b for a, b in zip(target, items, strict=False)):
         for key, value in items.items():
             if key not in target or dict.__getitem__(target, key) is not value:

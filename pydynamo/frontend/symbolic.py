@@ -144,9 +144,17 @@ class SymbolicShapes:
                 self._bake_in(own, source)
         unsupported("data-dependent-value", "a number that is too large for a symbol")
 
-    def exact_float(self, sym: torch.SymFloat) -> float:
-        """The value of ``sym``, with all that it is made of baked in: algebra does not round as Python does."""
-        involved = {str(symbol) for symbol in sym.node.expr.free_symbols}
+    def exact_float(self, node: torch.fx.Node, sym: torch.SymFloat) -> float:
+        """The value of ``sym``, with all that it was computed from baked in: algebra does not round as Python does."""
+        involved: set[str] = set()
+        steps, seen = [node], {node}
+        while steps:
+            step = steps.pop()
+            value = step.meta.get("example_value")
+            if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool):
+                involved.update(str(symbol) for symbol in value.node.expr.free_symbols)
+                steps += [used for used in step.all_input_nodes if used not in seen]
+                seen.update(step.all_input_nodes)
         for name in sorted(involved):
             _, source, own = self.symbols[name]
             self._bake_in(own, source)

@@ -252,4 +252,4 @@ class ResumeFunction:
 
 def original_of(value: Any) -> Callable[..., Any] | None:
     """The function behind a compiled one, None if ``value`` is something else."""
-    return value.function if isinstance(value, CompiledFunction) else None
+    return value.function if issubclass(type(value), CompiledFunction) else None

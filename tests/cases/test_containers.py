@@ -576,3 +576,17 @@ def test_dict_keys_guard():
 
     x = torch.ones(1)
     return f, [({"a": x, "b": x},), ({"b": x, "a": x},), ({"a": x},), ({"a": 1, "b": x},), ({},)]
+
+
+@program
+def test_an_ordered_dictionary_of_the_caller_loses_keys():
+    def f(x, ordered):
+        ordered.move_to_end("a")
+        ordered.popitem(last=False)
+        print(len(ordered))
+        del ordered["c"]
+        ordered["d"] = 5
+        return x * 2, ordered, list(ordered)
+
+    make = collections.OrderedDict
+    return f, [(torch.ones(2), make(a=1, b=2, c=3)), (torch.ones(2), make(b=2, a=1, c=3))]

@@ -68,3 +68,19 @@ def test_infinity_beside_a_symbol():
         return x * s, max(1, s * float("inf")), min(s * -float("inf"), 3)
 
     return f, [(ONE, -0.5), (ONE, 0.5), (ONE, 1.5)]
+
+
+def cancelled():
+    def f(x, a, b):
+        size = x.shape[0]
+        seen = [(a + b) - b == a, (size + b) - b == size, a * 0 == 0, bool(a - a), bool((a + b) - a - b)]
+        print("between")
+        return x * a, seen, a + 0.1 - 0.1 == a
+
+    pairs = ((0.3, 1.0), (0.1, 2.0), (-0.7, 1e17), (1e-3, 3.3), (1.7, 1e16))
+    return f, [(torch.ones(2 + i), a, b) for i, (a, b) in enumerate(pairs)]
+
+
+@pytest.mark.parametrize("dynamic", [None, True, False])
+def test_terms_that_cancel(dynamic):
+    check(cancelled, dynamic=dynamic)

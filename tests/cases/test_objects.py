@@ -730,3 +730,56 @@ def test_the_dictionary_of_a_namespace():
         )
 
     return f, [(ONE, types.SimpleNamespace(a=1)), (ONE, types.SimpleNamespace(a=2, b="z"))]
+
+
+@program
+def test_a_getattribute_that_counts():
+    class Counting:
+        reads = 0
+
+        def __init__(self):
+            self.v = 1
+            self.w = [1]
+
+        def __getattribute__(self, name):
+            Counting.reads += 1
+            return object.__getattribute__(self, name)
+
+    class Slotted:
+        __slots__ = ("v",)
+        reads = 0
+
+        def __getattribute__(self, name):
+            Slotted.reads += 1
+            return object.__getattribute__(self, name)
+
+    def f(x, counting, slotted):
+        slotted.v = 3
+        y = x * counting.v + counting.v + slotted.v
+        counting.w.append(2)
+        counting.z = 5
+        print("between")
+        return y, Counting.reads, Slotted.reads, counting.z, len(counting.w), slotted.v
+
+    calls = [(ONE, Counting(), Slotted()), (ONE, Counting(), Slotted())]
+    Counting.reads = Slotted.reads = 0
+    return f, calls
+
+
+@program
+def test_objects_that_say_they_are_of_another_class():
+    class Proxy:
+        def __init__(self, inner):
+            object.__setattr__(self, "inner", inner)
+
+        @property
+        def __class__(self):
+            return torch.Tensor
+
+        def __getattr__(self, name):
+            return getattr(self.inner, name)
+
+    def f(x, p):
+        return x + p.sum(), isinstance(p, torch.Tensor), type(p).__name__, p.__class__ is torch.Tensor, p.shape
+
+    return f, [(ONE, Proxy(ONE)), (torch.ones(3), Proxy(torch.ones(3)))]

@@ -25,6 +25,7 @@ from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
 from pydynamo.frontend.variables.exceptions import TracebackVariable
+from pydynamo.frontend.variables.objects import lookup
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.text import text_of
 
@@ -77,7 +78,11 @@ def _known_check(check: Any) -> bool:
 
 @handles(isinstance)
 def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return constant(_class_test(tx, args[0].realize().python_type(), args[1]))
+    value = args[0].realize()
+    kind = value.python_type()
+    if ops.is_user_object(value) and lookup(kind, "__class__")[0] is not object:
+        unsupported("inspection", f"isinstance() of {value.describe()}, which says itself what it is")
+    return constant(_class_test(tx, kind, args[1]))
 
 
 @handles(issubclass)

@@ -50,7 +50,7 @@ _LIMIT = 1 << 20
 
 def is_constant_value(value: Any) -> bool:
     """True if ``value`` may be a ConstantVariable."""
-    return type(value) in CONSTANT_TYPES or (isinstance(value, enum.Enum) and is_constant_value(value._value_))
+    return type(value) in CONSTANT_TYPES or (issubclass(type(value), enum.Enum) and is_constant_value(value._value_))
 
 
 class ConstantVariable(VariableTracker):

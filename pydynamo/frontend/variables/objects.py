@@ -254,6 +254,10 @@ class ObjectVariable(VariableTracker):
         usual = isinstance(lookup(self.cls, "__dict__")[1], types.GetSetDescriptorType)
         return self.cls.__dictoffset__ != 0 and (usual or self.cls is types.SimpleNamespace)
 
+    def _reads_through_python(self) -> bool:
+        """True if reading an attribute for real would run code of the user."""
+        return isinstance(lookup(self.cls, "__getattribute__")[1], types.FunctionType)
+
     def is_slot(self, name: str) -> bool:
         """True if the attribute lives in a slot."""
         return isinstance(lookup(self.cls, name)[1], _SLOT_TYPES)
@@ -269,10 +273,14 @@ class ObjectVariable(VariableTracker):
         if self.value is None:
             return None
         try:
-            value = getattr(self.value, name)
+            value = object.__getattribute__(self.value, name)
         except AttributeError:
             return None
         assert self.source is not None
+        if self._reads_through_python():
+            unsupported(
+                "unsupported-attribute", f"slot {name!r} of {self.describe()}, which has its own __getattribute__"
+            )
         return LazyVariable(tx, value, sources.attr(self.source, name))
 
     def own_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
@@ -282,11 +290,11 @@ class ObjectVariable(VariableTracker):
             return stored if stored is not DELETED else None
         if self.value is None or self.source is None:
             return None
-        instance = getattr(self.value, "__dict__", None)
-        if instance is None:
+        if self.cls.__dictoffset__ == 0:
             return None
+        instance = object.__getattribute__(self.value, "__dict__")  # past a __getattribute__ of the user
         if name in instance:
-            direct = not _is_data_descriptor(lookup(self.cls, name)[1])
+            direct = not _is_data_descriptor(lookup(self.cls, name)[1]) and not self._reads_through_python()
             kind = sources.attr(self.source, name) if direct else Source("dictattr", name, self.source)
             return LazyVariable(tx, instance[name], kind)
         tx.output.guards.add("DICT_HAS", self.source, (name, False))

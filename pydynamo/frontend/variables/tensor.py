@@ -223,12 +223,12 @@ class SymNumberVariable(VariableTracker):
     def as_constant(self) -> Any:
         self._demand_static()
         if isinstance(self.sym, torch.SymFloat):
-            return self.symbols.exact_float(self.sym)
+            return self.symbols.exact_float(self.node, self.sym)
         return self.python_type()(self.sym)
 
     def has_exact_conditions(self) -> bool:
         """False for a float that was computed: conditions on it are solved by algebra, which does not round."""
-        return not isinstance(self.sym, torch.SymFloat) or self.sym.node.expr.is_Symbol
+        return not isinstance(self.sym, torch.SymFloat) or self.source is not None
 
     def _demand_static(self) -> None:
         """A symbol of an input whose value is needed: translate again with the value baked in and guarded."""
