@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 import torch
+from torch.nn.modules import module as nn_module
 
 from pydynamo.frontend.root import Options
 from pydynamo.frontend.wrapper import compiled_function
@@ -18,7 +19,8 @@ _GLOBAL_HOOKS = (
     "_global_backward_hooks",
     "_global_backward_pre_hooks",
 )
-_OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward", "_call"})
+_CALL = torch.nn.Module.__call__
+_OWN = frozenset({"_orig_mod", "_pydynamo_options", "_forward", "_call", "_is_full_backward_hook"})
 
 
 def calls_forward_only(module: torch.nn.Module) -> bool:
@@ -26,8 +28,8 @@ def calls_forward_only(module: torch.nn.Module) -> bool:
     own = module.__dict__
     return (
         not any(own.get(name) for name in (*_HOOKS, "forward", "_compiled_call_impl"))
-        and not any(getattr(torch.nn.modules.module, name) for name in _GLOBAL_HOOKS)
-        and type(module).__call__ is torch.nn.Module.__call__
+        and not any(getattr(nn_module, name) for name in _GLOBAL_HOOKS)
+        and type(module).__call__ is _CALL
     )
 
 
@@ -53,11 +55,34 @@ class OptimizedModule(torch.nn.Module):
         object.__setattr__(self, "_forward", compiled)
         object.__setattr__(self, "_call", None)
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The compiled forward at once where calling is nothing more for either module; else all that nn.Module does."""
+        own = self.__dict__
+        module = own["_modules"]["_orig_mod"]
+        theirs = module.__dict__
+        if (
+            own["_forward_hooks"]
+            or own["_forward_pre_hooks"]
+            or own["_backward_hooks"]
+            or own["_backward_pre_hooks"]
+            or theirs.get("_forward_hooks")
+            or theirs.get("_forward_pre_hooks")
+            or theirs.get("_backward_hooks")
+            or theirs.get("_backward_pre_hooks")
+            or nn_module._global_forward_hooks
+            or nn_module._global_forward_pre_hooks
+            or nn_module._global_backward_hooks
+            or nn_module._global_backward_pre_hooks
+            or type(module).__call__ is not _CALL
+        ):
+            return super().__call__(*args, **kwargs)
+        return own["_forward"](*args, **kwargs)
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run the compiled forward; with forward hooks, all of the original's call compiled; else hooks around it."""
         module = self._orig_mod
         own = module.__dict__
-        if not any(own.get(name) for name in _HOOKS) and type(module).__call__ is torch.nn.Module.__call__:
+        if not any(own.get(name) for name in _HOOKS) and type(module).__call__ is _CALL:
             return self._forward(*args, **kwargs)
         lazy = hasattr(module, "_initialize_hook")
         if not lazy and not any(own.get(name) for name in _BACKWARD_HOOKS):

@@ -77,7 +77,7 @@ class NNModuleVariable(ObjectVariable):
         self.plain_setattr(tx, name, value)
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if lookup(self.cls, "__call__")[1] is not torch.nn.Module.__call__:
+        if lookup(self.cls, "__call__")[1] is not torch.nn.Module.__call__ and not self._is_compiled_module():
             return super().call_function(tx, args, kwargs)
         assert self.source is not None
         own = self.value.__dict__
@@ -92,6 +92,12 @@ class NNModuleVariable(ObjectVariable):
             if own.get("_forward_hooks_always_called") or MODULE._global_forward_hooks_always_called:
                 unsupported("opaque-call", f"call of {self.describe()}, which has hooks that are always called")
         return self.getattr(tx, "_call_impl").realize().call_function(tx, args, kwargs)
+
+    def _is_compiled_module(self) -> bool:
+        """True for what ``compile`` gives for a module, whose ``__call__`` is a shorter way to do what nn.Module's does."""
+        from pydynamo.frontend.module_wrapper import OptimizedModule
+
+        return self.cls is OptimizedModule
 
     def _is_not_compiled(self, tx: Translator) -> None:
         """Guard that ``module.compile()`` was not called: it would set an attribute that is None on the class."""
