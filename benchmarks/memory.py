@@ -23,7 +23,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import torch
 from rich.console import Console
-from rich.table import Table
 
 import pydynamo
 
@@ -182,7 +181,7 @@ def measure(name: str, total: int) -> Iterator[Row]:
     for fifth in range(5):
         for number in range(fifth * steps, (fifth + 1) * steps):
             step(number)
-            if number % 16 == 15:
+            if number % 64 == 63:
                 gc.collect()
         gc.collect()
         yield {"compilations": (fifth + 1) * steps * weight, "bytes": resident(), "objects": len(gc.get_objects())}
@@ -196,17 +195,16 @@ def main() -> None:
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 120)
     torch.set_num_threads(1)
-    table = Table(title="held after each fifth of the compilations: MB (objects)")
-    for heading in ("", "compilations", "1", "2", "3", "4", "5", "bytes each", "objects each"):
-        table.add_column(heading, justify="left" if not heading else "right")
+    console.print("held after each fifth of the compilations: MB (thousands of objects)")
     figures: dict[str, list[Row]] = {}
     for name in options.only or CASES:
         rows = figures[name] = list(measure(name, options.rounds // 20 if name == "training" else options.rounds))
         count = rows[-1]["compilations"] - rows[0]["compilations"]
         grown = [(rows[-1][key] - rows[0][key]) / count for key in ("bytes", "objects")]
-        held = [f"{row['bytes'] / 1e6:.1f} ({row['objects']})" for row in rows]
-        table.add_row(name, str(rows[-1]["compilations"]), *held, f"{grown[0]:.0f}", f"{grown[1]:.3f}")
-    console.print(table)
+        held = "  ".join(f"{row['bytes'] / 1e6:.1f} ({row['objects'] / 1e3:.0f})" for row in rows)
+        console.print(
+            f"{name}, {rows[-1]['compilations']}: {held}; for each {grown[0]:.0f} bytes, {grown[1]:.2f} objects"
+        )
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
 

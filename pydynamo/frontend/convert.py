@@ -12,7 +12,7 @@ from pydynamo._core import GuardProgram
 from pydynamo.errors import PydynamoError
 from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
-from pydynamo.frontend.fake_mode import trim_cache
+from pydynamo.frontend.fake_mode import trim_caches
 from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
 from pydynamo.frontend.variables.contexts import leave_modes
 from pydynamo.frontend.variables.user_keys import translate_with
@@ -45,7 +45,6 @@ def is_translating() -> bool:
 def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) -> Compiled:
     """Translate ``frame``. Raises Unsupported with ``fullgraph``; any other exception is an error of the compiler."""
     speculation = Speculation()
-    trim_cache()
     grad = torch.is_grad_enabled()
     _state.depth = getattr(_state, "depth", 0) + 1
     try:
@@ -76,6 +75,7 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
     finally:
         _state.depth -= 1
         translate_with(None)
+        trim_caches()
     raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")
 
 

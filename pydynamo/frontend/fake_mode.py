@@ -6,6 +6,7 @@ Knows torch's fake tensors (2.11 to 2.15), nothing of translations.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -196,12 +197,35 @@ def _effects_of(func: Any) -> tuple[bool, bool, tuple[tuple[int, str], ...]]:
     return torch.Tag.nondeterministic_seeded in func.tags, False, written
 
 
-#: remembered results of operators on fake tensors; torch itself keeps every one for the life of the process
+#: of what torch itself would remember for the life of the process
 _CACHE_LIMIT = 4096
+_SHAPES = "torch.fx.experimental.symbolic_shapes"
 
 
-def trim_cache() -> None:
-    """Forget torch's remembered results once there are too many: constants that change would fill memory with them."""
-    cache = getattr(FakeTensorMode, "cache", None)
-    if cache is not None and len(cache) > _CACHE_LIMIT:
+def trim_caches() -> None:
+    """Forget what torch remembers, after a translation: constants and sizes that change would fill memory with it.
+
+    Results of operators go once there are too many, as do facts about expressions. Methods of shape environments remember
+    the environment with each answer, mostly without a limit, and so keep every one alive: they forget each time.
+    """
+    results = getattr(FakeTensorMode, "cache", None)
+    if results is not None and len(results) > _CACHE_LIMIT:
         FakeTensorMode.cache_clear()
+    shapes = sys.modules.get(_SHAPES)
+    if hasattr(shapes, "ShapeEnv"):
+        of_environments, of_expressions = _shape_caches()
+        for method in of_environments:
+            if method.cache_info().currsize:
+                method.cache_clear()
+        for function in of_expressions:
+            if function.cache_info().currsize > _CACHE_LIMIT:
+                function.cache_clear()
+
+
+@functools.cache
+def _shape_caches() -> tuple[list[Any], list[Any]]:
+    """The methods of shape environments that remember, and the functions beside them that do."""
+    shapes = sys.modules[_SHAPES]
+    spaces = (vars(shapes.ShapeEnv), vars(shapes))
+    methods, functions = ([value for value in space.values() if hasattr(value, "cache_clear")] for space in spaces)
+    return methods, functions

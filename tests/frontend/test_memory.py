@@ -134,3 +134,23 @@ def test_functions_made_and_compiled_in_a_loop_do_not_grow() -> None:
         pydynamo.compile(lambda x: x + 1, backend="eager")(torch.zeros(1))
 
     assert growth(work, warm=80, rounds=40) < 700
+
+
+def test_shapes_that_change_leave_nothing_behind() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    compiled = pydynamo.compile(lambda x: (x * 2 + x.shape[0]).reshape(-1, 1).sum(0), backend="eager")
+
+    def environments() -> int:
+        FakeTensorMode.cache_clear()  # of bounded size
+        for _ in range(5):  # what only C++ held is garbage after the collection that let go of it
+            gc.collect()
+        return sum(type(found) is ShapeEnv for found in gc.get_objects())
+
+    before = environments()
+    for size in range(2, 10):
+        for longer in (0, 1):
+            assert compiled(torch.ones(size + longer)).item() == (size + longer) * (size + longer + 2)
+        pydynamo.reset()
+    assert environments() <= before
