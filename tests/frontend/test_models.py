@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import pytest
 import torch
@@ -100,6 +102,15 @@ def _same_as_eager(make: Callable[[], tuple[nn.Module, Tensor]], backend: str, t
             torch.testing.assert_close(mine, theirs, **tolerance)
 
 
+def _random_as_in_eager_code(backend: str) -> AbstractContextManager[Any]:
+    """Inductor's dropout draws other numbers than eager code's unless it is told."""
+    if backend != "inductor":
+        return nullcontext()
+    import torch._inductor.config
+
+    return torch._inductor.config.patch(fallback_random=True)
+
+
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("name", TINY)
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
@@ -111,17 +122,24 @@ def test_a_tiny_model_is_one_graph_and_equals_eager(backend: str, name: str, tra
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("name", TINY)
 def test_a_tiny_model_equals_eager_with_inductor(name: str, training: bool) -> None:
-    import torch._inductor.config
-
-    with torch._inductor.config.patch(fallback_random=True):  # dropout draws as in eager code
+    with _random_as_in_eager_code("inductor"):
         _same_as_eager(TINY[name], "inductor", training)
 
 
+VISION = ["resnet18", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny", "vit_b_16"]
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("training", [False, True], ids=["eval", "train"])
-@pytest.mark.parametrize("name", ["resnet18", "vit_b_16", "mobilenet_v3_small", "efficientnet_b0", "convnext_tiny"])
-@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("name", VISION)
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
 def test_a_torchvision_model_is_one_graph_and_equals_eager(backend: str, name: str, training: bool) -> None:
     models = pytest.importorskip("torchvision.models")
     size = {"image_size": 32} if name == "vit_b_16" else {}
-    _same_as_eager(lambda: (getattr(models, name)(weights=None, **size), torch.randn(2, 3, 32, 32)), backend, training)
+
+    def make() -> tuple[nn.Module, Tensor]:
+        return getattr(models, name)(weights=None, **size), torch.randn(2, 3, 32, 32)
+
+    with _random_as_in_eager_code(backend):
+        _same_as_eager(make, backend, training)
