@@ -376,7 +376,7 @@ fn stacksize_analysis(instructions: &Bound<'_, PyList>) -> PyResult<u32> {
     let mut pools = Pools {
         consts: ConstPool::new(empty.clone()),
         names: NamePool::new(empty),
-        locals: crate::spec::Locals::of_any_name(),
+        locals: crate::locals::Locals::of_any_name(),
     };
     with_program(|program| {
         let origin = lower::lower(instructions, &mut pools, program)?;

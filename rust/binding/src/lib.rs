@@ -13,12 +13,14 @@
 #![allow(missing_docs)]
 mod api;
 mod capi;
+mod consts;
 mod entry;
 mod errors;
 mod foreign;
 mod instruction;
 mod layout;
 mod list;
+mod locals;
 mod lower;
 mod native;
 mod pairs;

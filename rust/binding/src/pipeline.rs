@@ -1,7 +1,9 @@
 //! The core's last steps in one place: stack, verification, encoding, code object.
 use crate::capi::GilCell;
+use crate::consts::const_kinds;
+use crate::locals::{self, Locals};
 use crate::lower::Failure;
-use crate::spec::{self, Locals, Spec};
+use crate::spec::Spec;
 use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
@@ -96,14 +98,14 @@ fn meta<'a>(
     kinds: &'a mut Vec<ConstKind>,
     trust: &'a mut Vec<Trust>,
 ) -> CodeMeta<'a> {
-    spec::const_kinds(consts, kinds);
+    const_kinds(consts, kinds);
     locals.trusted(trust);
     CodeMeta {
         version: state().version,
         flags: spec.flags as u32,
         firstlineno: spec.firstlineno,
         names: names.len() as u32,
-        set_name: spec::set_name(names),
+        set_name: locals::set_name(names),
         consts: kinds,
         locals: &locals.kinds,
         trusted_locals: trust,

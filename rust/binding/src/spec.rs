@@ -2,12 +2,9 @@
 //! into a code object again.
 use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
-use crate::pools::positions;
+use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, CONDITIONAL_ANNOTATIONS, ConstKind, LocalKind, Program, Trust};
-use pydynamo_assembler::inst::NO_INDEX;
-use pydynamo_assembler::verify::first_loop;
-use pydynamo_assembler::version::Version;
+use pydynamo_assembler::code::{Assembled, LocalKind};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -17,82 +14,6 @@ use std::collections::HashMap;
 
 const CO_VARARGS: i32 = 0x04;
 const CO_VARKEYWORDS: i32 = 0x08;
-const CO_GENERATOR: i32 = 0x20;
-/// Bits of `co_localspluskinds`.
-const FAST_HIDDEN: u8 = 0x10;
-const FAST_CELL: u8 = 0x40;
-const FAST_FREE: u8 = 0x80;
-
-/// Names and kinds of localsplus.
-pub struct Locals<'py> {
-    /// `co_localsplusnames`, if it is that of an existing code object.
-    pub tuple: Option<Obj>,
-    /// The names, borrowed from tuples that the spec owns or refers to.
-    pub names: Cow<'py, [Obj]>,
-    /// Their kinds.
-    pub kinds: Vec<LocalKind>,
-    by_name: Option<Bound<'py, PyDict>>,
-    /// Take any name for that of a local.
-    lenient: bool,
-}
-
-impl<'py> Locals<'py> {
-    /// Locals in which every name is found, for analyses that do not care which it is.
-    pub fn of_any_name() -> Self {
-        Self { tuple: None, names: Cow::Borrowed(&[]), kinds: Vec::new(), by_name: None, lenient: true }
-    }
-
-    /// Where `name` is.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
-        if self.lenient {
-            return Ok(Some(0));
-        }
-        let py = name.py();
-        if self.by_name.is_none() {
-            // SAFETY: the names are alive: the spec owns the tuples that hold them.
-            let items = self.names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
-            self.by_name = Some(positions(py, items)?);
-        }
-        let Some(names) = &self.by_name else { return Ok(None) };
-        names.get_item(name)?.map(|index| index.extract()).transpose()
-    }
-
-    /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
-    pub fn trusted(&self, trust: &mut Vec<Trust>) {
-        trust.clear();
-        trust.extend(self.names.iter().map(|name| trust_of(*name)));
-        // Apart from torch's, there are but half a dozen of these names.
-        let mut seen: Vec<(&str, usize)> = Vec::new();
-        for (index, name) in self.names.iter().enumerate() {
-            if matches!(trust[index], Trust::None | Trust::Any) {
-                continue;
-            }
-            let text = text_of(*name);
-            match seen.iter().find(|(other, _)| *other == text) {
-                Some((_, first)) => {
-                    trust[*first] = Trust::None;
-                    trust[index] = Trust::None;
-                }
-                None => seen.push((text, index)),
-            }
-        }
-    }
-
-    /// Whether a free variable is called `__class__`.
-    pub fn has_class_cell(&self) -> bool {
-        let free = self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
-        self.names.iter().skip(free).any(|name| text_of(*name) == "__class__")
-    }
-}
-
-/// What a name vouches for.
-fn trust_of(name: Obj) -> Trust {
-    Trust::of_name(text_of(name), state().version)
-}
-
 /// A code object without its instructions.
 pub struct Spec<'py> {
     pub argcount: i32,
@@ -534,110 +455,8 @@ impl<'py> Spec<'py> {
     }
 }
 
-/// A name's UTF-8 text; empty for one with surrogates, which no identifier has.
-fn text_of<'a>(name: Obj) -> &'a str {
-    let mut len = 0;
-    // SAFETY: a `str` that the caller keeps alive; its text lives as long and is UTF-8.
-    unsafe {
-        let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
-        if text.is_null() {
-            ffi::PyErr_Clear();
-            return "";
-        }
-        std::str::from_utf8_unchecked(std::slice::from_raw_parts(text.cast::<u8>(), len as usize))
-    }
-}
-
-fn same_text(a: Obj, b: Obj) -> bool {
-    // SAFETY: both are exact `str` objects, for which comparison cannot fail.
-    a == b || unsafe { ffi::PyUnicode_Compare(a, b) == 0 }
-}
-
 fn wrong_type(key: Key, wanted: &str, value: &Bound<'_, PyAny>) -> PyErr {
     let key = key.name();
     let found = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
     PyTypeError::new_err(format!("code_options[{key:?}] must be {wanted}, not {found}"))
-}
-
-/// What the verifier must know of each constant.
-pub fn const_kinds(consts: &Bound<'_, PyTuple>, kinds: &mut Vec<ConstKind>) {
-    // SAFETY: the tuple is alive and so are its items; only types and sizes are read.
-    unsafe {
-        kinds.clear();
-        kinds.extend(capi::tuple_items(consts.as_ptr()).iter().map(|item| const_kind(*item)));
-    }
-}
-
-/// Where the name is under which the compiler of 3.14 keeps a set, or [`NO_INDEX`].
-pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
-    if state().version < Version::V314 {
-        return NO_INDEX;
-    }
-    let length = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
-    // SAFETY: the tuple is alive and so are its items, which are exact `str`.
-    let found = unsafe {
-        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == length && trust_of(*name) == Trust::Set;
-        capi::tuple_items(names.as_ptr()).iter().position(is_it)
-    };
-    found.map_or(NO_INDEX, |index| index as u32)
-}
-
-/// What a code object takes its argument `.0` for.
-///
-/// # Safety
-/// `object` is a live code object, and the GIL is held.
-unsafe fn first_loop_of(object: Obj, local: u32) -> Trust {
-    // SAFETY: as the contract says.
-    let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), object) };
-    let mut program = Program::default();
-    match CodeView::new(&code).and_then(|view| crate::api::take_apart(&view, &mut program)) {
-        Ok(()) => first_loop::wanted(state().version, &program, local),
-        Err(_) => Trust::Iterator,
-    }
-}
-
-/// # Safety
-/// `object` is live, and the GIL is held.
-unsafe fn const_kind(object: Obj) -> ConstKind {
-    // SAFETY: each object's type is looked at before it is read as one of that type.
-    unsafe {
-        let ty = ffi::Py_TYPE(object);
-        if object == ffi::Py_None() {
-            ConstKind::None
-        } else if ty == &raw mut ffi::PyUnicode_Type {
-            ConstKind::Str
-        } else if ty == &raw mut ffi::PyLong_Type {
-            ConstKind::Int
-        } else if ty == &raw mut ffi::PyBool_Type {
-            ConstKind::Bool
-        } else if ty == &raw mut ffi::PyTuple_Type {
-            let items = capi::tuple_items(object);
-            let len = items.len() as u32;
-            if items.iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0) {
-                ConstKind::StrTuple(len)
-            } else {
-                ConstKind::Tuple(len)
-            }
-        } else if ty == &raw mut ffi::PySlice_Type {
-            ConstKind::Slice
-        } else if ty == &raw mut ffi::PyCode_Type {
-            let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
-            let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
-            let argcount = read::<i32>(object, state().layout.argcount) as usize;
-            let flags = read::<i32>(object, state().layout.flags);
-            let arg = |i: usize| {
-                let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
-                if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
-                    first_loop_of(object, i as u32)
-                } else {
-                    trust
-                }
-            };
-            let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
-            let generator = flags & CO_GENERATOR != 0;
-            ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
-        } else {
-            ConstKind::Other
-        }
-    }
 }

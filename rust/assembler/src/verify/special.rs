@@ -2,15 +2,16 @@
 //!
 //! Each function states what CPython takes for granted without looking. Depth and operand ranges are checked before.
 use super::calls::{call, call_function_ex, make_function, set_function_attribute};
-use super::check::SUSPENDING;
 use super::containers::{
     build_tuple, is_subscribed_next, item_of, list_to_tuple, share, slice_of, want_list,
 };
 use super::intrinsics::{intrinsic_1, intrinsic_2, prep_reraise_star, want_exc_or_none};
+use super::iteration::{cleanup_throw, end_send, for_iter, send, want_iterator_slots, yield_value};
 use super::machine::{Machine, is_tuple};
 use super::rows::Row;
 use super::slot::{Slot, Tag};
-use crate::code::{ConstKind, LocalKind};
+use super::variables::{copy_free_vars, load_and_clear, load_borrowed, load_fast, want_not_free};
+use crate::code::ConstKind;
 use crate::error::{ErrorKind, Result};
 use crate::inst::Inst;
 use crate::op::Op;
@@ -51,14 +52,7 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.set_local(arg, true, cell);
         }
         Op::LOAD_CLOSURE => load_fast(m, arg, false)?,
-        Op::LOAD_FAST_AND_CLEAR => {
-            want_not_free(m, arg)?;
-            let slot =
-                if m.locals.is_bound(arg) { Slot::of(m.local_tag(arg)) } else { Slot::taken_from(arg) };
-            m.release(arg)?;
-            m.set_local(arg, false, false);
-            m.push(slot);
-        }
+        Op::LOAD_FAST_AND_CLEAR => load_and_clear(m, arg)?,
         Op::STORE_FAST => m.store_local(arg)?,
         Op::STORE_FAST_LOAD_FAST => {
             m.store_local(arg >> 4)?;
@@ -77,19 +71,7 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.release(arg)?;
             m.set_local(arg, true, true);
         }
-        Op::COPY_FREE_VARS => {
-            want_prologue(m)?;
-            let free = m.meta.locals.iter().filter(|kind| **kind == LocalKind::Free).count();
-            if arg as usize != free {
-                let reason = format!("COPY_FREE_VARS says {arg}, but there are {free} free variables");
-                return Err(m.error(ErrorKind::BadPrologue, reason));
-            }
-            for (local, kind) in m.meta.locals.iter().enumerate() {
-                if *kind == LocalKind::Free {
-                    m.set_local(local as u32, true, true);
-                }
-            }
-        }
+        Op::COPY_FREE_VARS => copy_free_vars(m, arg)?,
         Op::LOAD_DEREF | Op::LOAD_CLASSDEREF => {
             m.want_cell(arg)?;
             let tag = if op == Op::LOAD_DEREF { m.trusted_tag(arg) } else { Tag::Obj };
@@ -398,18 +380,7 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.want_object(1)?;
             m.drop(2);
         }
-        Op::FOR_ITER => {
-            if m.version < Version::V315 {
-                m.want(0, Tag::Iter, "an iterator made by GET_ITER")?;
-            } else {
-                let plain = matches!(m.peek(1).tag(), Tag::Any | Tag::Iter) && m.peek(0).is(Tag::Null);
-                let paired = m.peek(1).is(Tag::PairedIter) && m.peek(0).is(Tag::Index);
-                if !(plain || paired) {
-                    return Err(m.wrong_type(1, "an iterator made by GET_ITER, with its index above it"));
-                }
-            }
-            m.push(Slot::OBJ);
-        }
+        Op::FOR_ITER => for_iter(m)?,
         Op::GET_ITER => {
             // 3.15: lists and tuples stay what they are, and the upper slot counts.
             let slot = m.want_object(0)?;
@@ -430,35 +401,9 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.drop(if m.version < Version::V315 { 1 } else { 2 });
         }
         Op::YIELD_VALUE => yield_value(m, inst)?,
-        Op::SEND => {
-            m.want_object(0)?;
-            if m.version < Version::V315 {
-                m.want_object(1)?;
-            } else {
-                m.want_pair(1)?;
-            }
-            m.poke(0, Slot::OBJ);
-        }
-        Op::END_SEND => {
-            let value = m.want_object(0)?;
-            want_iterator_slots(m, 1)?;
-            m.drop(if m.version < Version::V315 { 2 } else { 3 });
-            m.push(value);
-        }
-        Op::CLEANUP_THROW => {
-            m.want_exc(0)?;
-            m.want_object(1)?;
-            want_iterator_slots(m, 2)?;
-            if m.version < Version::V315 {
-                m.drop(3);
-                m.push(Slot::of(Tag::None));
-            } else {
-                m.drop(4);
-                m.push(Slot::of(Tag::None));
-                m.push(Slot::NULL);
-            }
-            m.push(Slot::OBJ);
-        }
+        Op::SEND => send(m)?,
+        Op::END_SEND => end_send(m)?,
+        Op::CLEANUP_THROW => cleanup_throw(m)?,
         Op::MATCH_KEYS => {
             m.want_tuple(0, "a tuple of keys")?;
             m.want_object(1)?;
@@ -471,53 +416,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.push(Slot::OBJ);
         }
         _ => return Err(m.error(ErrorKind::IllegalOpcode, "the verifier has no rule for this opcode")),
-    }
-    Ok(())
-}
-
-/// Some operations belong into the prologue and nowhere else.
-fn want_prologue(m: &Machine<'_>) -> Result<()> {
-    if m.index < m.prologue_end {
-        return Ok(());
-    }
-    Err(m.error(
-        ErrorKind::BadPrologue,
-        "it belongs into the prologue, once, and only if there are free variables or co_flags say generator",
-    ))
-}
-
-/// An object, and in 3.15 above it NULL or an index that is only dropped: nothing will be asked of them as an iterator.
-fn want_iterator_slots(m: &Machine<'_>, upper_from_top: usize) -> Result<()> {
-    if m.version < Version::V315 {
-        return m.want_object(upper_from_top).map(drop);
-    }
-    if !matches!(m.peek(upper_from_top).tag(), Tag::Null | Tag::Index) {
-        return Err(m.wrong_type(upper_from_top, "an iterator's index or NULL"));
-    }
-    m.want_object(upper_from_top + 1).map(drop)
-}
-
-fn load_fast(m: &mut Machine<'_>, local: u32, unchecked: bool) -> Result<()> {
-    if unchecked {
-        m.want_bound(local)?;
-    }
-    let slot = Slot::of(m.local_tag(local));
-    m.push(slot);
-    Ok(())
-}
-
-fn load_borrowed(m: &mut Machine<'_>, local: u32, which: u32) -> Result<()> {
-    m.want_bound(local)?;
-    let slot = Slot::borrowed(m.local_tag(local), m.index << 1 | which);
-    m.push(slot);
-    Ok(())
-}
-
-fn want_not_free(m: &Machine<'_>, local: u32) -> Result<()> {
-    if m.meta.locals[local as usize] == LocalKind::Free {
-        return Err(
-            m.error(ErrorKind::BadLocal, "the slot of a free variable keeps its cell: use DELETE_DEREF")
-        );
     }
     Ok(())
 }
@@ -587,31 +485,13 @@ fn want_empty(m: &Machine<'_>) -> Result<()> {
     ))
 }
 
-/// Suspended inside `yield from` or `await`, CPython takes the value below for the delegate.
-fn yield_value(m: &mut Machine<'_>, inst: &Inst) -> Result<()> {
-    if m.meta.flags & SUSPENDING == 0 {
-        return Err(m.error(
-            ErrorKind::BadPrologue,
-            "only code whose co_flags say generator, coroutine or asynchronous generator can yield",
-        ));
+/// Some operations belong into the prologue and nowhere else.
+pub(super) fn want_prologue(m: &Machine<'_>) -> Result<()> {
+    if m.index < m.prologue_end {
+        return Ok(());
     }
-    m.want_object(0)?;
-    let delegates = if m.version < Version::V313 {
-        let next = m.program.insts.get(m.index as usize + 1);
-        next.is_some_and(|next| next.arg & 3 >= 2)
-    } else {
-        inst.arg & 1 != 0
-    };
-    if delegates {
-        let needed = if m.version < Version::V315 { 2 } else { 3 };
-        if m.stack.len() < needed {
-            return Err(m.error(
-                ErrorKind::StackUnderflow,
-                "there must be a delegate below the value that is handed on",
-            ));
-        }
-        want_iterator_slots(m, 1)?;
-    }
-    m.poke(0, Slot::OBJ);
-    Ok(())
+    Err(m.error(
+        ErrorKind::BadPrologue,
+        "it belongs into the prologue, once, and only if there are free variables or co_flags say generator",
+    ))
 }

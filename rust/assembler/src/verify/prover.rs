@@ -1,0 +1,364 @@
+//! The verifier's loop: straight-line code is interpreted in place, states meet at heads of blocks.
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::machine::Machine;
+use super::slot::{self, Slot, Tag};
+use super::{Block, Landings, MAX_STORED, containers, rows, special};
+use crate::adapt::landing;
+use crate::error::{Error, ErrorKind, Result};
+use crate::inst::{Inst, NO_INDEX};
+use crate::op::Op;
+use crate::stack::{self, MAX_DEPTH};
+use crate::version::Version;
+
+/// Slots that may be moved between states, popped and pushed in one proof by steps that touch many at a time; what bounds its time.
+const MAX_WORK: usize = 1 << 28;
+/// Steps that touch no more slots than this are not counted: there are no more of them than instructions.
+const CHEAP: usize = 64;
+
+/// The proof: what is known at each instruction, and what is still to be looked at.
+pub(super) struct Prover<'a> {
+    pub(super) machine: Machine<'a>,
+    pub(super) rows: &'static rows::Rows,
+    pub(super) levels: &'a [u32],
+    pub(super) block_of: &'a [u32],
+    pub(super) blocks: &'a mut Vec<Block>,
+    pub(super) slots: &'a mut Vec<Slot>,
+    pub(super) bits: &'a mut Vec<u64>,
+    pub(super) queue: &'a mut BinaryHeap<Reverse<(u32, u32)>>,
+    pub(super) handler: &'a mut Vec<Slot>,
+    pub(super) landings: Landings,
+    pub(super) max: usize,
+    /// Slots touched so far, see [`MAX_WORK`].
+    pub(super) work: usize,
+}
+
+impl Prover<'_> {
+    /// Takes up a block with the state that was noted for it.
+    pub(super) fn resume(&mut self, block: u32) -> Result<()> {
+        let b = &mut self.blocks[block as usize];
+        b.queued = false;
+        let (start, slots, depth) = (b.start, b.slots as usize, b.depth as usize);
+        let m = &mut self.machine;
+        m.stack.clear();
+        m.stack.extend_from_slice(&self.slots[slots..slots + depth]);
+        let width = m.locals.bits().len();
+        m.locals.load(&self.bits[block as usize * width..(block as usize + 1) * width]);
+        m.kwnames = None;
+        if m.version == Version::V311
+            && self.rows[m.program.insts[start as usize].opcode as usize].op == Op::CALL
+        {
+            m.index = start;
+            return Err(m.error(ErrorKind::BadAdjacency, "nothing may jump between PRECALL and CALL"));
+        }
+        self.block(start)
+    }
+
+    /// Interprets straight-line code from `start` to its end or the next head.
+    pub(super) fn block(&mut self, start: u32) -> Result<()> {
+        let program = self.machine.program;
+        let mut region = NO_INDEX;
+        let mut level = 0;
+        let mut tell_handler = false;
+        self.machine.copied = false;
+        let from = start as usize;
+        let rest = program.insts[from..].iter().zip(&self.block_of[from..]);
+        for (index, (inst, &block)) in (start..).zip(rest) {
+            self.machine.index = index;
+            if block != NO_INDEX && index != start {
+                return self.flow_to(index);
+            }
+            let row = &self.rows[inst.opcode as usize];
+            let op = row.op;
+            let counts = row.counts(inst.arg);
+            let depth = self.machine.stack.len();
+            if counts.need > depth {
+                let mut error = stack::underflow(index, counts.need, depth);
+                error.stack = Some(slot::render(self.machine.stack));
+                return Err(error);
+            }
+            if counts.need.max(counts.push) > CHEAP {
+                self.spend(counts.need.saturating_add(counts.push))?;
+            }
+            if inst.region != region {
+                region = inst.region;
+                if region != NO_INDEX {
+                    level = self.levels[region as usize] as usize;
+                    tell_handler = true;
+                }
+            }
+            if region != NO_INDEX && !row.is_quiet() {
+                let kept = match op {
+                    // A generator that is thrown into gets its None pushed before the handler is looked for.
+                    Op::YIELD_VALUE => depth,
+                    // It takes its operands only where it does not raise.
+                    Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
+                    Op::LIST_EXTEND => {
+                        // It may fail halfway, so the handler cannot know what is in the list either.
+                        containers::share(&mut self.machine, inst.arg as usize);
+                        depth - counts.pop
+                    }
+                    _ => depth - counts.pop,
+                };
+                if kept < level {
+                    return Err(self.too_shallow(level));
+                }
+                if tell_handler || self.machine.dirty {
+                    self.flow_to_handler(region, level)?;
+                    tell_handler = false;
+                }
+            }
+            if self.machine.kwnames.is_some() && !matches!(op, Op::CALL | Op::PRECALL | Op::NOP) {
+                return Err(self
+                    .machine
+                    .error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"));
+            }
+            let was_copied = self.machine.copied;
+            self.machine.copied = was_copied && op == Op::NOP;
+            special::step(&mut self.machine, row, counts, inst)?;
+            let depth = self.machine.stack.len();
+            self.max = self.max.max(depth);
+            if depth > MAX_DEPTH {
+                return Err(self.too_deep());
+            }
+            if row.steers() {
+                if row.has_edge() {
+                    self.jump(op, inst, was_copied)?;
+                }
+                if row.ends() {
+                    if self.machine.kwnames.is_some() {
+                        return Err(self
+                            .machine
+                            .error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"));
+                    }
+                    return Ok(());
+                }
+            }
+        }
+        Err(stack::falls_off(program.insts.len()))
+    }
+
+    /// Notes the state for a jump's target, and what not jumping says about the state here.
+    fn jump(&mut self, op: Op, inst: &Inst, was_copied: bool) -> Result<()> {
+        match op {
+            Op::FOR_ITER if self.machine.version < Version::V312 => {
+                self.machine.drop(2);
+                self.flow_to(inst.target)?;
+                self.machine.push(Slot::of(Tag::Iter));
+                self.machine.push(Slot::OBJ);
+            }
+            Op::SEND if self.machine.version < Version::V312 => {
+                let receiver = self.machine.peek(1);
+                self.machine.drop(2);
+                self.machine.push(Slot::OBJ);
+                self.flow_to(inst.target)?;
+                self.machine.drop(1);
+                self.machine.push(receiver);
+                self.machine.push(Slot::OBJ);
+            }
+            Op::JUMP_IF_FALSE_OR_POP | Op::JUMP_IF_TRUE_OR_POP => {
+                self.machine.push(Slot::OBJ);
+                self.max = self.max.max(self.machine.stack.len());
+                self.flow_to(inst.target)?;
+                self.machine.drop(1);
+            }
+            Op::POP_JUMP_IF_NONE | Op::POP_JUMP_FORWARD_IF_NONE | Op::POP_JUMP_BACKWARD_IF_NONE
+                if was_copied =>
+            {
+                self.jump_after_test(op, inst.target, Tag::None, Tag::Exc)?;
+            }
+            Op::POP_JUMP_IF_NOT_NONE
+            | Op::POP_JUMP_FORWARD_IF_NOT_NONE
+            | Op::POP_JUMP_BACKWARD_IF_NOT_NONE
+                if was_copied =>
+            {
+                self.jump_after_test(op, inst.target, Tag::Exc, Tag::None)?;
+            }
+            _ => self.land(op, inst.target)?,
+        }
+        Ok(())
+    }
+
+    /// A copy of the top of the stack was compared with None.
+    fn jump_after_test(&mut self, op: Op, target: u32, jumping: Tag, staying: Tag) -> Result<()> {
+        let m = &mut self.machine;
+        if !m.stack.last().is_some_and(|slot| slot.is(Tag::ExcOrNone)) {
+            return self.land(op, target);
+        }
+        m.poke(0, Slot::of(jumping));
+        self.land(op, target)?;
+        self.machine.poke(0, Slot::of(staying));
+        Ok(())
+    }
+
+    /// Control goes to `target`, and on the way CPython may look for signals.
+    fn land(&mut self, op: Op, target: u32) -> Result<()> {
+        self.flow_to(target)?;
+        let Machine { version, program, index, .. } = self.machine;
+        if !landing::matters(version) || target > index || !landing::looks(op) {
+            return Ok(());
+        }
+        let Some(before) = target.checked_sub(1).map(|before| &program.insts[before as usize]) else {
+            return Ok(());
+        };
+        let region = before.region;
+        let is_excused = self.landings == Landings::AsWritten && self.rows[before.opcode as usize].ends();
+        if region == NO_INDEX || is_excused {
+            return Ok(());
+        }
+        let level = self.levels[region as usize] as usize;
+        if self.machine.stack.len() < level {
+            return Err(self.bad_landing(target - 1, level));
+        }
+        let dirty = self.machine.dirty;
+        self.flow_to_handler(region, level)?;
+        self.machine.dirty = dirty;
+        Ok(())
+    }
+
+    fn flow_to(&mut self, target: u32) -> Result<()> {
+        if self.machine.kwnames.is_some() {
+            return Err(self
+                .machine
+                .error(ErrorKind::BadAdjacency, "nothing may jump between KW_NAMES and its call"));
+        }
+        let block = self.block_of[target as usize];
+        let stack = std::mem::take(self.machine.stack);
+        let result = self.merge(block, &stack);
+        *self.machine.stack = stack;
+        result
+    }
+
+    /// An exception may leave the current instruction for the region's handler.
+    fn flow_to_handler(&mut self, region: u32, level: usize) -> Result<()> {
+        self.machine.dirty = false;
+        let r = &self.machine.program.regions[region as usize];
+        let mut stack = std::mem::take(self.handler);
+        stack.clear();
+        stack.extend_from_slice(&self.machine.stack[..level]);
+        if let Some(top) = stack.last_mut()
+            && top.is(Tag::PairedIter)
+        {
+            *top = top.retagged(Tag::Obj);
+        }
+        if r.lasti {
+            stack.push(Slot::of(Tag::Lasti));
+        }
+        stack.push(Slot::of(Tag::Exc));
+        self.max = self.max.max(stack.len());
+        let result = self.merge(self.block_of[r.target as usize], &stack);
+        *self.handler = stack;
+        result
+    }
+
+    /// Joins a state into a block's, which is queued if that changes it.
+    fn merge(&mut self, block: u32, stack: &[Slot]) -> Result<()> {
+        let b = self.blocks[block as usize];
+        let width = self.machine.locals.bits().len();
+        let mut changed = !b.seen;
+        if stack.len() > CHEAP {
+            self.spend(stack.len())?;
+        }
+        if b.seen {
+            if b.depth as usize != stack.len() {
+                return Err(self.unequal(b.start, b.depth, stack.len()));
+            }
+            for (at, here) in stack.iter().enumerate() {
+                let at = b.slots as usize + at;
+                let old = self.slots[at];
+                if old != *here {
+                    let new = match old.join(*here) {
+                        Some(new) => new,
+                        None => self.disown(old, *here)?,
+                    };
+                    changed |= new != old;
+                    self.slots[at] = new;
+                }
+            }
+        }
+        let bits = self.machine.locals.bits();
+        let noted = &mut self.bits[block as usize * width..(block as usize + 1) * width];
+        let b = &mut self.blocks[block as usize];
+        if b.seen {
+            for (noted, here) in noted.iter_mut().zip(bits) {
+                changed |= *noted & !here != 0;
+                *noted &= here;
+            }
+        } else {
+            if self.slots.len() + stack.len() > MAX_STORED {
+                return Err(self.too_much());
+            }
+            b.seen = true;
+            b.slots = self.slots.len() as u32;
+            b.depth = stack.len() as u32;
+            self.slots.extend_from_slice(stack);
+            noted.copy_from_slice(bits);
+        }
+        if changed && !b.queued {
+            b.queued = true;
+            self.queue.push(Reverse((b.start, block)));
+        }
+        Ok(())
+    }
+
+    /// Two paths bring references that different loads borrowed: neither load may borrow.
+    #[cold]
+    fn disown(&mut self, a: Slot, b: Slot) -> Result<Slot> {
+        for load in [a.load(), b.load()].into_iter().flatten() {
+            self.machine.lost_owner(load)?;
+        }
+        Ok(Slot::of(a.tag()).join(Slot::of(b.tag())).unwrap_or(Slot::OBJ))
+    }
+
+    #[cold]
+    fn unequal(&self, start: u32, there: u32, here: usize) -> Error {
+        let from = self.machine.index;
+        let mut error = Error::at(
+            ErrorKind::StackMismatch,
+            start,
+            format!(
+                "the stack holds {there} values here on one path and {here} on the path from instruction {from}: make them equal"
+            ),
+        );
+        error.stack = Some(slot::render(self.machine.stack));
+        error
+    }
+
+    #[cold]
+    fn too_shallow(&self, level: usize) -> Error {
+        self.machine.error(
+            ErrorKind::BadRegion,
+            format!("it takes from below the {level} values that its exception handler counts on: end the region before it"),
+        )
+    }
+
+    #[cold]
+    fn bad_landing(&self, before: u32, level: usize) -> Error {
+        self.machine.error(
+            ErrorKind::BadRegion,
+            format!(
+                "a signal's exception that is raised here goes to the handler of instruction {before}, before the target, \
+                 which counts on {level} values: put a NOP of no region before the target"
+            ),
+        )
+    }
+
+    /// Counts slots that are touched at once.
+    #[cold]
+    fn spend(&mut self, slots: usize) -> Result<()> {
+        self.work = self.work.saturating_add(slots);
+        if self.work > MAX_WORK { Err(self.too_much()) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn too_much(&self) -> Error {
+        let reason = "deep stacks meet in too many places here to verify the code";
+        Error::at(ErrorKind::TooLarge, self.machine.index, reason)
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Error {
+        self.machine.too_deep()
+    }
+}

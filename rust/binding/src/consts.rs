@@ -1,0 +1,81 @@
+//! What the verifier must know of constants.
+use crate::capi::{self, Obj};
+use crate::layout::{CodeView, read};
+use crate::locals::{FAST_FREE, trust_of};
+use crate::state::state;
+use pydynamo_assembler::code::{ConstKind, Program, Trust};
+use pydynamo_assembler::verify::first_loop;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+const CO_GENERATOR: i32 = 0x20;
+
+/// What the verifier must know of each constant.
+pub fn const_kinds(consts: &Bound<'_, PyTuple>, kinds: &mut Vec<ConstKind>) {
+    // SAFETY: the tuple is alive and so are its items; only types and sizes are read.
+    unsafe {
+        kinds.clear();
+        kinds.extend(capi::tuple_items(consts.as_ptr()).iter().map(|item| const_kind(*item)));
+    }
+}
+
+/// What a code object takes its argument `.0` for.
+///
+/// # Safety
+/// `object` is a live code object, and the GIL is held.
+unsafe fn first_loop_of(object: Obj, local: u32) -> Trust {
+    // SAFETY: as the contract says.
+    let code = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), object) };
+    let mut program = Program::default();
+    match CodeView::new(&code).and_then(|view| crate::api::take_apart(&view, &mut program)) {
+        Ok(()) => first_loop::wanted(state().version, &program, local),
+        Err(_) => Trust::Iterator,
+    }
+}
+
+/// # Safety
+/// `object` is live, and the GIL is held.
+unsafe fn const_kind(object: Obj) -> ConstKind {
+    // SAFETY: each object's type is looked at before it is read as one of that type.
+    unsafe {
+        let ty = ffi::Py_TYPE(object);
+        if object == ffi::Py_None() {
+            ConstKind::None
+        } else if ty == &raw mut ffi::PyUnicode_Type {
+            ConstKind::Str
+        } else if ty == &raw mut ffi::PyLong_Type {
+            ConstKind::Int
+        } else if ty == &raw mut ffi::PyBool_Type {
+            ConstKind::Bool
+        } else if ty == &raw mut ffi::PyTuple_Type {
+            let items = capi::tuple_items(object);
+            let len = items.len() as u32;
+            if items.iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0) {
+                ConstKind::StrTuple(len)
+            } else {
+                ConstKind::Tuple(len)
+            }
+        } else if ty == &raw mut ffi::PySlice_Type {
+            ConstKind::Slice
+        } else if ty == &raw mut ffi::PyCode_Type {
+            let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
+            let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
+            let argcount = read::<i32>(object, state().layout.argcount) as usize;
+            let flags = read::<i32>(object, state().layout.flags);
+            let arg = |i: usize| {
+                let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
+                if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
+                    first_loop_of(object, i as u32)
+                } else {
+                    trust
+                }
+            };
+            let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
+            let generator = flags & CO_GENERATOR != 0;
+            ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
+        } else {
+            ConstKind::Other
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Variables: their slots in localsplus, and what their names vouch for.
+use crate::capi::{self, Obj};
+use crate::pools::positions;
+use crate::state::state;
+use pydynamo_assembler::code::{CONDITIONAL_ANNOTATIONS, LocalKind, Trust};
+use pydynamo_assembler::inst::NO_INDEX;
+use pydynamo_assembler::version::Version;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::borrow::Cow;
+
+/// Bits of `co_localspluskinds`.
+pub const FAST_HIDDEN: u8 = 0x10;
+pub const FAST_CELL: u8 = 0x40;
+pub const FAST_FREE: u8 = 0x80;
+
+/// Names and kinds of localsplus.
+pub struct Locals<'py> {
+    /// `co_localsplusnames`, if it is that of an existing code object.
+    pub tuple: Option<Obj>,
+    /// The names, borrowed from tuples that the spec owns or refers to.
+    pub names: Cow<'py, [Obj]>,
+    /// Their kinds.
+    pub kinds: Vec<LocalKind>,
+    pub by_name: Option<Bound<'py, PyDict>>,
+    /// Take any name for that of a local.
+    pub lenient: bool,
+}
+
+impl<'py> Locals<'py> {
+    /// Locals in which every name is found, for analyses that do not care which it is.
+    pub fn of_any_name() -> Self {
+        Self { tuple: None, names: Cow::Borrowed(&[]), kinds: Vec::new(), by_name: None, lenient: true }
+    }
+
+    /// Where `name` is.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
+        if self.lenient {
+            return Ok(Some(0));
+        }
+        let py = name.py();
+        if self.by_name.is_none() {
+            // SAFETY: the names are alive: the spec owns the tuples that hold them.
+            let items = self.names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
+            self.by_name = Some(positions(py, items)?);
+        }
+        let Some(names) = &self.by_name else { return Ok(None) };
+        names.get_item(name)?.map(|index| index.extract()).transpose()
+    }
+
+    /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
+    pub fn trusted(&self, trust: &mut Vec<Trust>) {
+        trust.clear();
+        trust.extend(self.names.iter().map(|name| trust_of(*name)));
+        // Apart from torch's, there are but half a dozen of these names.
+        let mut seen: Vec<(&str, usize)> = Vec::new();
+        for (index, name) in self.names.iter().enumerate() {
+            if matches!(trust[index], Trust::None | Trust::Any) {
+                continue;
+            }
+            let text = text_of(*name);
+            match seen.iter().find(|(other, _)| *other == text) {
+                Some((_, first)) => {
+                    trust[*first] = Trust::None;
+                    trust[index] = Trust::None;
+                }
+                None => seen.push((text, index)),
+            }
+        }
+    }
+
+    /// Whether a free variable is called `__class__`.
+    pub fn has_class_cell(&self) -> bool {
+        let free = self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
+        self.names.iter().skip(free).any(|name| text_of(*name) == "__class__")
+    }
+}
+
+/// What a name vouches for.
+pub fn trust_of(name: Obj) -> Trust {
+    Trust::of_name(text_of(name), state().version)
+}
+
+/// Where the name is under which the compiler of 3.14 keeps a set, or [`NO_INDEX`].
+pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
+    if state().version < Version::V314 {
+        return NO_INDEX;
+    }
+    let length = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
+    // SAFETY: the tuple is alive and so are its items, which are exact `str`.
+    let found = unsafe {
+        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == length && trust_of(*name) == Trust::Set;
+        capi::tuple_items(names.as_ptr()).iter().position(is_it)
+    };
+    found.map_or(NO_INDEX, |index| index as u32)
+}
+
+/// A name's UTF-8 text; empty for one with surrogates, which no identifier has.
+pub fn text_of<'a>(name: Obj) -> &'a str {
+    let mut len = 0;
+    // SAFETY: a `str` that the caller keeps alive; its text lives as long and is UTF-8.
+    unsafe {
+        let text = ffi::PyUnicode_AsUTF8AndSize(name, &raw mut len);
+        if text.is_null() {
+            ffi::PyErr_Clear();
+            return "";
+        }
+        std::str::from_utf8_unchecked(std::slice::from_raw_parts(text.cast::<u8>(), len as usize))
+    }
+}
+
+/// Whether two names are the same.
+pub fn same_text(a: Obj, b: Obj) -> bool {
+    // SAFETY: both are exact `str` objects, for which comparison cannot fail.
+    a == b || unsafe { ffi::PyUnicode_Compare(a, b) == 0 }
+}
