@@ -196,6 +196,9 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         singleton = left.identity() is left.value or right.identity() is right.value
         if singleton or left.value != right.value:
             return False
+        if left.source is None and right.source is None:
+            # literals, and what Python itself made of them: these are the objects that the program would have
+            return left.value is right.value
         unsupported("unsupported-operator", "identity of equal constants")
     from pydynamo.frontend.variables.tensor import SymNumberVariable
 

@@ -1,6 +1,7 @@
 """`in`, `index`, `count`, `remove` and comparison of containers try identity first, then equality, in order."""
 
 import copy
+import operator
 
 import torch
 from harness import program
@@ -271,3 +272,15 @@ def test_copies_that_are_the_thing_itself():
         return sets, slices, sums, calls, again is t
 
     return f, [(frozenset([1, 2]), (1, 2), ()), (frozenset(), (1.5, "a"), ())]
+
+
+@program
+def test_equal_literals_and_what_is_made_of_them():
+    def f(x):
+        a = "xyzpdq"
+        b, c = a, a[:3] + a[3:]
+        d, e = 1000003, 1000002 + len(a) - 5
+        names = a is b, a is c, a is not c, operator.is_(a, c), operator.is_not(a, c), c is c
+        return names, d is e, d is d, a == c, a in [c], [q is a for q in (a, b, c)], x + len(c)
+
+    return f, [(torch.ones(2),)]

@@ -783,3 +783,19 @@ def test_objects_that_say_they_are_of_another_class():
         return x + p.sum(), isinstance(p, torch.Tensor), type(p).__name__, p.__class__ is torch.Tensor, p.shape
 
     return f, [(ONE, Proxy(ONE)), (torch.ones(3), Proxy(torch.ones(3)))]
+
+
+@program
+def test_init_that_returns_something():
+    class C:
+        def __init__(self, value):
+            self.value = value
+            return value
+
+    def f(x, value):
+        try:
+            return C(value).value, x
+        except TypeError as e:
+            return str(e), x + 1
+
+    return f, [(torch.ones(1), None), (torch.ones(1), 1), (torch.ones(1), "a"), (torch.ones(1), torch.ones(2))]

@@ -229,7 +229,10 @@ class ClassVariable(VariableTracker):
         init = lookup(cls, "__init__")[1]
         if isinstance(init, types.FunctionType):
             function = tx.function_at(init, lookup_source(tx, cls, "__init__"))
-            function.call_function(tx, [made, *args], kwargs)
+            result = function.call_function(tx, [made, *args], kwargs).realize()
+            if result.python_type() is not type(None):
+                name = result.python_type().__name__
+                tx.raise_error(TypeError, f"__init__() should return None, not '{name:.200}'")
         elif (args or kwargs) and base is object:
             tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments")
         if getattr(cls, "__abstractmethods__", None):
@@ -285,8 +288,8 @@ class ModuleVariable(VariableTracker):
             tx.raise_error(AttributeError, f"module '{self.value.__name__}' has no attribute '{name}'")
         try:
             value = getattr(self.value, name)
-        except AttributeError:
-            tx.raise_error(AttributeError, f"module '{self.value.__name__}' has no attribute '{name}'")
+        except AttributeError as error:
+            tx.raise_error(AttributeError, str(error))
         return LazyVariable(tx, value, sources.attr(self.source or sources.const(self.value), name))
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
@@ -295,7 +298,7 @@ class ModuleVariable(VariableTracker):
         tx.ledger.store_global(vars(self.value), name, value)
 
     def describe(self) -> str:
-        return f"module {self.value.__name__}"
+        return f"module {vars(self.value).get('__name__', '')}"
 
 
 class SuperVariable(VariableTracker):
