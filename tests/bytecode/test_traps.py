@@ -13,6 +13,7 @@ import pytest
 from pydynamo.bytecode import (
     BytecodeError,
     Instruction,
+    cleaned_instructions,
     create_instruction,
     roundtrip,
     transform_code_object,
@@ -494,3 +495,55 @@ def test_wide_columns_and_missing_positions_survive() -> None:
     again = roundtrip(code)
     assert list(again.co_positions()) == list(code.co_positions())
     assert again.co_linetable == code.co_linetable
+
+
+# Monitoring
+
+
+@pytest.mark.skipif(VERSION < (3, 12), reason="no instrumentation")
+@pytest.mark.parametrize("far", [False, True])
+def test_send_leads_to_something_that_tracing_can_mark(far: bool) -> None:
+    # Whoever traces has the unit behind SEND's target marked. There has to be one, at the start of an instruction.
+    def edit(insts: list[Instruction]) -> None:
+        end = create_instruction("RAISE_VARARGS", arg=0)
+        insts[index(insts, "SEND")].target = end
+        insts.append(end)
+        if far:  # the target is a jump with EXTENDED_ARG
+            end.target = None
+            back = create_instruction("JUMP_FORWARD", target=end)
+            insts[index(insts, "SEND")].target = back
+            insts[-1:] = [back, *(create_instruction("NOP") for _ in range(300)), end]
+
+    function = edited(delegate, edit)
+    insts = cleaned_instructions(function.__code__)
+    target = insts[index(insts, "SEND")].target
+    assert target is not None
+    assert (target.opname, insts.index(target) < len(insts) - 1) == ("NOP", True)
+
+    lines = []
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        lines.append(frame.f_lineno)
+        return trace
+
+    sys.settrace(trace)
+    try:
+        with pytest.raises(RuntimeError):
+            list(function(2))
+    finally:
+        sys.settrace(None)
+    assert lines
+
+
+@pytest.mark.skipif(VERSION < (3, 12), reason="no instrumentation")
+def test_the_end_of_a_loop_is_not_the_end_of_the_code() -> None:
+    # Not even where nothing goes.
+    def edit(insts: list[Instruction]) -> None:
+        end = [create_instruction("END_FOR")]
+        if VERSION >= (3, 13):
+            end.append(create_instruction("POP_TOP" if VERSION == (3, 13) else "POP_ITER"))
+        loop = create_instruction("FOR_ITER", target=end[0])
+        back = create_instruction("JUMP_BACKWARD", target=loop)
+        insts += [loop, create_instruction("POP_TOP"), back, *end]
+
+    refused(branch, edit, "bad-adjacency")

@@ -95,10 +95,14 @@ pub fn assemble(
     }
     let mut result = finish(program, meta, options, Landings::Proved, scratch, out);
     if !scratch.is_adapted
-        && landing::matters(version)
-        && result.as_ref().is_err_and(|error| error.kind == ErrorKind::BadRegion)
+        && result.as_ref().is_err_and(|error| match error.kind {
+            // A jump back may land in a region that does not fit the stack there, which is not seen before depths are known.
+            ErrorKind::BadRegion => landing::matters(version),
+            // SEND may lead to something that it must not.
+            ErrorKind::BadAdjacency => true,
+            _ => false,
+        })
     {
-        // A jump back may land in a region that does not fit the stack there, which is not seen before depths are known.
         scratch.adapt(version, program)?;
         result = finish(program, meta, options, Landings::Proved, scratch, out);
     }

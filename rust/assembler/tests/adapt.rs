@@ -193,3 +193,32 @@ fn code_that_nobody_edited_lands_where_it_did() {
         assert!(scratch.adapted().is_some());
     }
 }
+
+#[test]
+fn send_leads_to_a_whole_unit_that_is_not_the_last() {
+    for version in Version::ALL {
+        let send = |target| Inst { target, ..inst(version, Op::SEND, 0, NONE) };
+        let jump = Inst { target: 4, ..inst(version, Op::JUMP_FORWARD, 0, NONE) };
+        let tail = [inst(version, Op::NOP, 0, NONE), inst(version, Op::RERAISE, 0, NONE)];
+        for (end, is_mended) in [
+            (vec![inst(version, Op::NOP, 0, NONE), tail[1]], false),
+            (vec![tail[1]], true),
+            (vec![inst(version, Op::LOAD_CONST, 300, NONE), tail[0], tail[1]], true),
+            (vec![jump, tail[0], tail[1]], true),
+        ] {
+            let start = [inst(version, Op::NOP, 0, NONE), inst(version, Op::NOP, 0, NONE), send(3)];
+            let program = Program { insts: [&start[..], &end[..]].concat(), regions: Vec::new() };
+            let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
+            // Nothing but the verifier looks, and only from 3.12 on.
+            let options = Options { verify: true, original: None };
+            let _ = assemble::assemble(&program, &meta(version, 1), options, &mut scratch, &mut out);
+            let Some(adapted) = scratch.adapted().filter(|_| version >= Version::V312 && is_mended) else {
+                assert!(version < Version::V312 || !is_mended, "{version:?} {end:?}");
+                continue;
+            };
+            let insts = &adapted.program.insts;
+            assert_eq!((insts[2].target, insts[3].opcode), (3, number(version, Op::NOP)));
+            assert_eq!((insts[4].opcode, adapted.place[3]), (end[0].opcode, 4));
+        }
+    }
+}

@@ -6,10 +6,9 @@
 //! of garbage. A NOP in front of the target, in the target's region, gives the exception to whom it belongs.
 //!
 //! CPython's own compiler does not look out for this, so code that nobody edited stays as it is.
-use super::{Adapted, cover};
+use super::Adapted;
 use crate::code::Program;
-use crate::edit::Rewrite;
-use crate::inst::{Inst, NO_INDEX};
+use crate::inst::NO_INDEX;
 use crate::op::Op;
 use crate::stack::UNREACHED;
 use crate::tables;
@@ -50,37 +49,16 @@ pub(crate) fn needed(version: Version, program: &Program) -> bool {
 
 /// Puts a NOP in front of each target where a jump back must not land. All jumps have their final directions.
 pub(super) fn mend(out: &mut Adapted, version: Version, original: &Program) {
-    let Some(nop) = tables::get(version).opcode(Op::NOP) else { return };
     let depth = |index: u32| out.depths.before(out.origin[index as usize] as usize);
     let is_shallow = |target: u32| {
         let before = target.checked_sub(1).map(|before| out.program.insts[before as usize].region);
         let level = before.and_then(|region| out.depths.regions.get(region as usize));
         level.zip(depth(target)).is_some_and(|(level, depth)| *level != UNREACHED && *level > depth)
     };
-    let mut targets: Vec<u32> = landings(version, &out.program)
+    let targets: Vec<u32> = landings(version, &out.program)
         .filter(|target| strays(&out.program, *target) || is_shallow(*target))
         .collect();
-    if targets.is_empty() {
-        return;
-    }
-    targets.sort_unstable();
-    targets.dedup();
-    let count = out.program.insts.len() + targets.len();
-    let mut targets = targets.into_iter().peekable();
-    let (mut rewrite, mut origins) = (Rewrite::with_capacity(count), Vec::with_capacity(count));
-    for (index, (inst, &origin)) in (0_u32..).zip(out.program.insts.iter().zip(&out.origin)) {
-        if targets.next_if_eq(&index).is_some() {
-            let region = cover::fitting(original, &out.depths, inst.region, depth(index));
-            rewrite.push(Inst { region, loc: inst.loc, ..Inst::new(nop, 0) });
-            origins.push(origin);
-        }
-        rewrite.arrive();
-        rewrite.push(*inst);
-        origins.push(origin);
-    }
-    let moved = rewrite.finish(&mut out.program);
-    out.origin = origins;
-    for place in &mut out.place {
-        *place = moved[*place as usize];
+    if !targets.is_empty() {
+        out.insert_nops(version, original, targets);
     }
 }

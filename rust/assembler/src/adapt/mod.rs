@@ -2,13 +2,14 @@
 //!
 //! Unedited code needs nothing, and then there is no copy.
 mod cover;
+pub(crate) mod delegation;
 mod direction;
 mod guard;
 pub(crate) mod landing;
 mod suspension;
 
 use crate::code::Program;
-use crate::edit;
+use crate::edit::{self, Rewrite};
 use crate::error::Result;
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
@@ -81,8 +82,37 @@ impl Adapted {
         edit::renumber(&mut self.program.insts, &self.place);
         edit::renumber_regions(&mut self.program.regions, &self.place);
         direction::append_trampolines(self, version, program)?;
+        delegation::mend(self, version, program);
         landing::mend(self, version, program);
         Ok(())
+    }
+
+    /// Puts a NOP in front of each of some instructions, with its position, and in its region if the stack there is deep enough
+    /// for that. Jumps go where they went, behind the NOP. Returns where each instruction is now.
+    fn insert_nops(&mut self, version: Version, original: &Program, mut before: Vec<u32>) -> Vec<u32> {
+        before.sort_unstable();
+        before.dedup();
+        let nop = Inst::new(tables::get(version).opcode(Op::NOP).unwrap_or_default(), 0);
+        let count = self.program.insts.len() + before.len();
+        let mut before = before.into_iter().peekable();
+        let (mut rewrite, mut origins) = (Rewrite::with_capacity(count), Vec::with_capacity(count));
+        for (index, (inst, &origin)) in (0_u32..).zip(self.program.insts.iter().zip(&self.origin)) {
+            if before.next_if_eq(&index).is_some() {
+                let depth = self.depths.before(origin as usize);
+                let region = cover::fitting(original, &self.depths, inst.region, depth);
+                rewrite.push(Inst { region, loc: inst.loc, ..nop });
+                origins.push(origin);
+            }
+            rewrite.arrive();
+            rewrite.push(*inst);
+            origins.push(origin);
+        }
+        let moved = rewrite.finish(&mut self.program);
+        self.origin = origins;
+        for place in &mut self.place {
+            *place = moved[*place as usize];
+        }
+        moved
     }
 
     fn push(&mut self, origin: usize, inst: Inst) {

@@ -1,6 +1,7 @@
 //! What can be checked without knowing the stack: opcodes, operands, targets, neighbours, prologue, flags.
 //!
 //! One pass over all instructions, reachable or not, which also finds the heads of blocks.
+use crate::adapt::delegation;
 use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -362,6 +363,11 @@ impl Check<'_> {
             return Err(adjacency(index, "FOR_ITER must jump to END_FOR and to nothing before it"));
         }
         Self::want_no_prefix(inst.target, end)?;
+        // Tracing marks the instruction behind as the start of a line, be it reachable or not.
+        let skipped = if self.version == Version::V312 { 1 } else { 2 };
+        if self.program.insts.len() <= (inst.target + skipped) as usize {
+            return Err(adjacency(inst.target, "something must stand behind the end of the loop"));
+        }
         if self.version == Version::V313 {
             let Some((Op::POP_TOP, pop)) = self.next(inst.target) else {
                 return Err(adjacency(inst.target, "3.13 wants POP_TOP directly after END_FOR"));
@@ -376,6 +382,11 @@ impl Check<'_> {
         let far = inst.target - index > 2000 && self.units_between(index, inst.target) > 60_000;
         if self.version >= Version::V312 && far {
             return Err(Error::at(ErrorKind::BadJump, index, "SEND cannot jump further than 65535 units"));
+        }
+        if self.version >= Version::V312 && !delegation::leads_well(self.tables, self.program, inst.target) {
+            let reason =
+                "SEND must lead to END_SEND: not to a jump, the last instruction or one with EXTENDED_ARG";
+            return Err(adjacency(index, reason));
         }
         Ok(())
     }
