@@ -15,6 +15,8 @@ from typing import Any
 from pydynamo import bytecode
 from pydynamo.bytecode import Instruction, InstructionExnTabEntry, create_instruction
 from pydynamo.bytecode.edit import explicit_super, remove_fused_load_store
+from pydynamo.errors import BytecodeError
+from pydynamo.frontend.exc import unsupported
 
 __all__ = ["Instruction", "InstructionExnTabEntry", "decode", "transform_code_object"]
 
@@ -43,7 +45,10 @@ def _decoded(code: types.CodeType) -> tuple[list[Instruction], dict[Any, int]]:
 
 def decode(code: types.CodeType) -> tuple[list[Instruction], dict[Any, int]]:
     """The instructions of ``code`` and the index of each; shared, so never changed by the caller."""
-    return _decoded(code)
+    try:
+        return _decoded(code)
+    except BytecodeError as error:
+        unsupported("unsupported-opcode", f"code that another tool has made: {error}")
 
 
 def instruction(opname: str, arg: int | None = None, argval: Any = None, target: Any = None) -> Instruction:

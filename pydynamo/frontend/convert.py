@@ -50,7 +50,13 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
     try:
         events.emit("start", code=frame.code)
         for _ in range(_MAX_ATTEMPTS):
-            root = RootTranslator(frame, options, history, speculation)
+            try:
+                root = RootTranslator(frame, options, history, speculation)
+            except Unsupported as reason:
+                if options.fullgraph:
+                    raise
+                events.emit("graph_breaks", reason=reason, code=frame.code)
+                return Compiled(None, None, reason)
             try:
                 root.run()
             except RestartTranslation as restart:

@@ -608,3 +608,52 @@ def test_a_property_of_an_exception_that_is_set():
             return x * e.code, e
 
     return f, [(ONE,)]
+
+
+@program
+def test_descriptors_of_an_exception_check_what_they_are_given():
+    def f(x, e, which, value):
+        made = ValueError("made")
+        found = []
+        for error in (made, e):
+            try:
+                setattr(error, which, value)
+                found.append((type(error.__cause__), type(error.__context__), error.__suppress_context__))
+            except TypeError as problem:
+                found.append(str(problem))
+        return found, x + 1
+
+    names = ("__cause__", "__context__", "__traceback__")
+    values = (None, KeyError("k"), 5)
+    return f, [(torch.ones(1), OSError(1), name, value) for name in names for value in values]
+
+
+@program
+def test_raising_within_a_cycle_of_contexts():
+    def f(x, length):
+        errors = [ValueError(i) for i in range(length)]
+        for i in range(length):
+            errors[i].__context__ = errors[(i + 1) % length]
+        try:
+            try:
+                raise errors[0]
+            except ValueError:
+                x = x + 1
+                raise KeyError("new")
+        except KeyError as e:
+            return x, e.__context__ is errors[0], errors[-1].__context__ is errors[0]
+
+    return f, [(torch.ones(1), n) for n in (1, 2, 3)]
+
+
+@program
+def test_code_that_no_assembler_reads():
+    def inner(x):
+        return x + 1
+
+    inner.__code__ = inner.__code__.replace(co_linetable=b"")
+
+    def f(x):
+        return inner(x * 2) + 1
+
+    return f, [(torch.ones(1),), (torch.ones(2),)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
@@ -65,11 +66,11 @@ class ExceptionVariable(VariableTracker):
 
             self.args = list(iterate(tx, value))
         elif name == "__cause__":
-            self.cause, self.suppress = value, True
+            self.cause, self.suppress = _linked(tx, value, "exception cause"), True
         elif name == "__context__":
-            self.context = value
+            self.context = _linked(tx, value, "exception context")
         elif name == "__traceback__":
-            return
+            _check_traceback(tx, value)
         elif name == "__suppress_context__":
             self.suppress = tx.truth(value)
         else:
@@ -124,6 +125,19 @@ class ExceptionVariable(VariableTracker):
         )
 
 
+def _linked(tx: Translator, value: VariableTracker, what: str) -> VariableTracker:
+    value = value.realize()
+    if not issubclass(value.python_type(), BaseException | type(None)):
+        tx.raise_error(TypeError, f"{what} must be None or derive from BaseException")
+    return value
+
+
+def _check_traceback(tx: Translator, value: VariableTracker) -> None:
+    """Tracebacks themselves are not followed."""
+    if not issubclass(value.realize().python_type(), types.TracebackType | type(None)):
+        tx.raise_error(TypeError, "__traceback__ must be a traceback or None")
+
+
 def _plain_stores(cls: type) -> bool:
     return cls.__setattr__ is BaseException.__setattr__ or cls.__setattr__ is object.__setattr__
 
@@ -135,7 +149,9 @@ def set_context(error: VariableTracker, handled: VariableTracker) -> None:
     if not isinstance(error, ExceptionVariable) or error.source is not None:
         unsupported("unsupported-attribute", "an exception from outside is raised while another is handled")
     step: VariableTracker = handled
-    while isinstance(step, ExceptionVariable):
+    seen = set()
+    while isinstance(step, ExceptionVariable) and id(step) not in seen:
+        seen.add(id(step))  # a program may have made a cycle by hand
         if step.source is not None:
             unsupported("unsupported-attribute", "an exception from outside is handled while another is raised")
         if step.context is error:
@@ -192,17 +208,17 @@ class InputExceptionVariable(ExceptionVariable):
         from pydynamo.frontend.variables.base import LazyVariable
 
         if name in ("args", *self.attrs) or name not in vars(self.value):
-            if name in ("__cause__", "__context__"):
+            if name in ("__cause__", "__context__", "__suppress_context__"):
                 unsupported("unsupported-attribute", f"{name} of an exception from outside")
             return super().getattr(tx, name)
         assert self.source is not None
         return LazyVariable(tx, vars(self.value)[name], attr(self.source, name))
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        if name in ("__traceback__",):
-            return
+        if name == "__traceback__":
+            return _check_traceback(tx, value)
         if name == "__context__" or name == "__cause__":
-            tx.ledger.store_attr(self, name, value)
+            tx.ledger.store_attr(self, name, _linked(tx, value, f"exception {name.strip('_')}"))
             return
         unsupported("unsupported-attribute", "store to an exception from outside")
 
