@@ -93,8 +93,8 @@ def _same_as_eager(make: Callable[[], tuple[nn.Module, Tensor]], backend: str, t
     tolerance = {"rtol": 1e-4, "atol": 1e-4} if backend == "inductor" else {"rtol": 1e-5, "atol": 1e-5}
     torch.testing.assert_close(found, wanted, **tolerance)
     if training:
-        wanted.float().square().mean().backward()
-        found.float().square().mean().backward()
+        wanted.square().mean().backward()
+        found.square().mean().backward()
         for (name, mine), theirs in zip(module.named_parameters(), expected.parameters(), strict=True):
             assert (mine.grad is None) == (theirs.grad is None), name
             torch.testing.assert_close(mine.grad, theirs.grad, **tolerance)
@@ -138,8 +138,12 @@ def test_a_torchvision_model_is_one_graph_and_equals_eager(backend: str, name: s
     models = pytest.importorskip("torchvision.models")
     size = {"image_size": 32} if name == "vit_b_16" else {}
 
+    # In training, batch norm over the two pixels that are left in the last layers makes anything of a rounding error, and
+    # inductor rounds otherwise than eager code does: with doubles, a difference is a fault.
+    dtype = torch.float64 if backend == "inductor" else torch.float32
+
     def make() -> tuple[nn.Module, Tensor]:
-        return getattr(models, name)(weights=None, **size), torch.randn(2, 3, 32, 32)
+        return getattr(models, name)(weights=None, **size).to(dtype), torch.randn(2, 3, 32, 32, dtype=dtype)
 
     with _random_as_in_eager_code(backend):
         _same_as_eager(make, backend, training)
