@@ -37,9 +37,20 @@ WIDE = {
 }
 
 
+# sizes that are not known before the launch: those of the examples are multiples of 16, and launches say which are
+SIZED = {
+    "sized_gelu_residual": (lambda x, w, r: F.gelu(x * w) + r, [E(48, 4096), E(4096), E(48, 4096)]),
+    "sized_softmax": (lambda x: x.softmax(1), [E(48, 4096)]),
+    "sized_layer_norm": (lambda x, w, b: F.layer_norm(x, (x.shape[1],), w, b), [E(48, 4096), E(4096), E(4096)]),
+    "sized_long_row": (lambda x: x.softmax(1), [E(512, 32768)]),
+    "sized_add_f32": (lambda x, y: x * 2 + y, [E(64, 512, dt=F32), E(64, 512, dt=F32)]),
+}
+
+
 @pytest.fixture(scope="module")
 def reports():
     kernels = {name: kernels_of(fn, *args) for name, (fn, args) in WIDE.items()}
+    kernels |= {name: kernels_of(fn, *args, dynamic=True) for name, (fn, args) in SIZED.items()}
     product = kernels_of(
         lambda x, w, b: F.gelu(F.linear(x, w, b)),
         E(8192, 4096),
@@ -70,6 +81,27 @@ def test_accesses_of_rows_and_elements_are_128_bits_wide(reports, name):
     for r in reports[name]:
         assert r.wide_loads == r.loads > 0, r
     assert sum(r.wide_stores for r in reports[name]) > 0 or name == "column_sum"
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_accesses_with_sizes_at_run_time_are_128_bits_wide_where_they_are_multiples_of_16(reports, name):
+    (r,) = reports[name]
+    assert r.wide_loads == r.loads > 0 and r.wide_stores == r.stores > 0, r
+
+
+def test_rows_fit_their_threads(reports):
+    """Two programs or more on a multiprocessor, which has 65,536 registers."""
+    for name, rs in reports.items():
+        for r in rs:
+            if name != "matmul":
+                assert r.registers * 32 * r.warps * 2 <= 65536, (name, r)
+
+
+def test_online_softmax_takes_one_exponential_for_an_element(reports):
+    (r,) = reports["cross_entropy"]
+    assert 0 < r.exponentials <= 42, (
+        r
+    )  # 16 elements of a thread and two groups of eight, the same for the last step, ends
 
 
 def test_the_matmul_template_uses_tensor_cores(reports):

@@ -178,6 +178,30 @@ def test_lowering_does_not_import_the_translator():
     assert out.stdout.strip() == "[]"
 
 
+def test_compiling_loads_nothing_of_inductor_that_torchs_own_capture_has_not_loaded():
+    """torch._dynamo imports parts of Inductor by itself, and AOTAutograd imports torch._dynamo; we add nothing."""
+    code = """
+import sys, torch, pydynamo
+def inductor(): return {m for m in sys.modules if m.startswith("torch._inductor")}
+def f(x): return (x.softmax(1) * 2).sum()
+x = torch.randn(4, 8, requires_grad=True)
+torch.compile(f, backend="aot_eager")(x).backward()
+before = inductor()
+pydynamo.compile(f, backend="triton", options={"interpret": True})(x).backward()
+torch._dynamo.reset()
+torch.compile(f, backend="pydynamo", options={"interpret": True})(x).backward()
+print(sorted(inductor() - before))
+"""
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert out.stdout.strip() == "[]"
+
+
 def test_private_torch_names_stay_in_one_module():
     from pathlib import Path
 

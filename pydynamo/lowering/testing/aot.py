@@ -44,6 +44,8 @@ class Report:
     stores: int
     wide_stores: int
     tensor_core: int  # HGMMA, HMMA and their like
+    warps: int = 0
+    exponentials: int = 0
     error: str = ""
 
 
@@ -75,6 +77,8 @@ def read(compiled: Any, key: str, mode: str) -> Report:
         len(stores),
         sum(".128" in x for x in stores),
         len(re.findall(r"\b(?:HGMMA|HMMA|IGMMA|IMMA|QGMMA|DMMA)\b", sass)),
+        compiled.metadata.num_warps,
+        sass.count("MUFU.EX2"),
     )
 
 
@@ -196,7 +200,7 @@ def main(given: str, out: str) -> None:
         try:
             reports.append(inspect(src))
         except Exception as e:
-            reports.append(Report(src.key, src.mode, 0, 0, 0, 0, 0, 0, 0, 0, 0, f"{type(e).__name__}: {e}"[:2000]))
+            reports.append(Report(src.key, src.mode, *[0] * 9, error=f"{type(e).__name__}: {e}"[:2000]))
     Path(out).write_text(json.dumps([dataclasses.asdict(r) for r in reports]))
 
 
