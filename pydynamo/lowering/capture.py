@@ -160,6 +160,7 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
             del table[op]
     table[aten._softmax.default] = decompose_softmax
     table[aten._log_softmax.default] = decompose_log_softmax
+    table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0
     table[aten.silu_backward.default] = decompose_silu_backward
     return table
 

@@ -20,7 +20,8 @@ def compiled(fn, front="torch", **kw):
     pipeline.RECENT.clear()
     dynamic = kw.pop("dynamic", False)
     if front == "pydynamo":
-        return pydynamo.compile(fn, backend="triton", dynamic=dynamic, options={"interpret": True} | kw)
+        options = {"interpret": True} | kw.pop("options", {})
+        return pydynamo.compile(fn, backend="triton", dynamic=dynamic, options=options | kw)
     return torch.compile(fn, backend=backend, dynamic=dynamic, **kw)
 
 
