@@ -124,7 +124,7 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: S
         )
         + "\n"
     )
-    side = outer(kernel)
+    side, again = outer(kernel), sum(text.startswith("for r0 ") for text, _ in kernel.lines) > 1
     stored = {a.name for a in kernel.accesses if a.store and a.name in needed}
     loaded = {a.name for a in kernel.accesses if not a.store and a.name in used}
     nbytes = sum(_touched(kernel, n) * kernel.args[n].itemsize for n in stored) + sum(
@@ -138,7 +138,7 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: S
         lay.x,
         lay.r,
         kernel.mode,
-        configurations(kernel.mode, side, lay.x, lay.r, options.max_block),
+        configurations(kernel.mode, side, lay.x, lay.r, options.max_block, again=again),
         kernel.atomics,
         kernel.asserts,
         bool(stored & loaded),
@@ -250,11 +250,16 @@ def _cap(n: Int, most: int) -> int:
     return most if isinstance(n, Size) else min(_pow2(n), most)
 
 
-def configurations(mode: str, side: bool, x: Int, r: Int, top: int, bucket: int = 0) -> list[Config]:
+VERY_LONG = 65536  # elements of a row that is read twice: few rows at a time, so that the cache keeps some of them
+
+
+def configurations(
+    mode: str, side: bool, x: Int, r: Int, top: int, bucket: int = 0, again: bool = False
+) -> list[Config]:
     """Launch configurations, the cost model's choice first; more than one only if they will be measured.
 
     `side`: neighbouring x lie side by side in memory; `bucket`: the block of a row in registers, where `r` is not
-    known yet.
+    known yet; `again`: rows are read more than once.
     """
     top = 1 << max(0, top.bit_length() - 1)  # blocks are powers of two
     if mode == "flat":
@@ -277,6 +282,8 @@ def configurations(mode: str, side: bool, x: Int, r: Int, top: int, bucket: int 
     else:
         rb = _cap(r, min(4096, top))
         best = [Config(1, rb, 8), Config(1, max(1, rb // 2), 8), Config(1, rb, 16)]
+        if again and hint(r) >= VERY_LONG and rb == 4096:
+            best.insert(0, Config(1, 4 * rb, 32))
     seen: dict[Config, None] = {}
     for c in best:
         if not seen or c.xb * c.rb <= max(top, c.rb):

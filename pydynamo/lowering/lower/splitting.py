@@ -93,7 +93,8 @@ def _parts(o: Options, x: int, r: int, inner: bool) -> int:
     enough = o.split_rows // 4 if inner else o.split_rows
     if programs >= enough or r < (o.split_min * 4 if inner else o.split_min):
         return 1
-    parts = min(-(-o.split_rows // max(programs, 1)), max(2, r // (2048 if inner else 128)))
+    wanted = o.split_rows if inner else 2 * o.split_rows  # a step along columns has fewer bytes in flight
+    parts = min(-(-wanted // max(programs, 1)), max(2, r // (2048 if inner else 128)))
     return 1 << (parts - 1).bit_length()
 
 

@@ -200,7 +200,9 @@ def main(given: str, out: str) -> None:
         try:
             reports.append(inspect(src))
         except Exception as e:
-            reports.append(Report(src.key, src.mode, *[0] * 9, error=f"{type(e).__name__}: {e}"[:2000]))
+            reports.append(
+                Report(src.key, src.mode, 0, 0, 0, 0, 0, 0, 0, 0, 0, error=f"{type(e).__name__}: {e}"[:2000])
+            )
     Path(out).write_text(json.dumps([dataclasses.asdict(r) for r in reports]))
 
 
