@@ -6,9 +6,11 @@ Knows torch's fake tensors (2.11 to 2.15), nothing of translations.
 from __future__ import annotations
 
 import functools
+import logging
 import sys
+import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorConverter, FakeTensorMode
@@ -19,6 +21,18 @@ from pydynamo.frontend import fake_operators
 from pydynamo.frontend.without_dynamo import copied, dynamo_is_loaded
 
 _initialize = copied(FakeTensorMode.__init__)
+_running = threading.local()
+
+
+class _Unheard(logging.Filter):
+    """Drops what torch logs of operators that fail on fake tensors: that is a graph break, and eager tells the user."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not getattr(_running, "depth", 0)
+
+
+for _name in ("torch._subclasses.fake_tensor", "torch.fx.experimental.symbolic_shapes"):
+    logging.getLogger(_name).addFilter(_Unheard())
 
 
 class TranslationMode(FakeTensorMode):
@@ -39,6 +53,14 @@ class TranslationMode(FakeTensorMode):
     def _should_skip_dynamo(cls) -> bool:
         # what torch would wrap the method below in imports torch._dynamo; torch's hook is off while we translate
         return False
+
+    def __enter__(self) -> Self:
+        _running.depth = getattr(_running, "depth", 0) + 1
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        _running.depth -= 1
+        super().__exit__(*error)
 
     def __torch_dispatch__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None

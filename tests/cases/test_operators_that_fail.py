@@ -338,3 +338,17 @@ def test_that_refuse_only_real_tensors():
 
     dtypes = (torch.float32, torch.bfloat16, torch.float64, torch.float32, torch.bfloat16)
     return f, [(torch.ones(2, 3, dtype=d), torch.zeros(2), n % 2 == 1, []) for d in dtypes for n in range(2)]
+
+
+@program
+def test_slices_of_what_is_no_number():
+    def f(x, n):
+        seen = []
+        for cut in (lambda: [1, 2][:n], lambda: (1, 2)[n:], lambda: "ab"[::n], lambda: x[:n]):
+            try:
+                seen.append(cut())
+            except (TypeError, ValueError) as e:
+                seen.append((type(e).__name__, str(e)))
+        return x * 2, seen
+
+    return f, [(torch.ones(2), n) for n in ("a", 1.5, 1, None, 0)]

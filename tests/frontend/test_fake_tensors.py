@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 
+import pydynamo  # noqa: E402
 from pydynamo.frontend import without_dynamo  # noqa: E402
 from pydynamo.frontend.fake_mode import make_mode  # noqa: E402
 
@@ -282,3 +283,17 @@ assert pydynamo.compile(lambda x: (x * 2 + 1).relu(), backend="eager")(torch.one
 assert "sympy" not in sys.modules
 """
     )
+
+
+def test_operators_that_fail_on_fake_tensors_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """Eager tells the user of the error, or the user's handler takes it."""
+
+    def f(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        try:
+            return x @ y
+        except RuntimeError:
+            return x.sum()
+
+    with caplog.at_level("DEBUG"):
+        pydynamo.compile(f, backend="eager")(torch.ones(2, 3), torch.ones(2, 3))
+    assert not [record for record in caplog.records if record.name.startswith("torch._subclasses.fake_tensor")]

@@ -174,8 +174,7 @@ def make_exception(
     if cls.__init__ is not _first_builtin(cls).__init__:
         made.args = args  # what __init__ in Python did is in ``attrs``
     else:
-        initialize: Any = cls.__init__
-        initialize(made, *args)
+        cls.__init__(made, *args)  # type: ignore[misc]
     for name, value in attrs.items():
         setattr(made, name, value)
     made.__cause__ = cause

@@ -247,6 +247,9 @@ class SliceVariable(VariableTracker):
         from pydynamo.frontend.protocols import as_index
 
         parts = [item.realize() for item in self.items]
+        for part in parts:
+            if part.is_constant() and part.as_constant() is not None and not hasattr(part.as_constant(), "__index__"):
+                run_python(tx, lambda wrong=part.as_constant(): [][wrong:])
         return slice(*(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts))
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
