@@ -24,7 +24,7 @@ from pydynamo.lowering import numerics
 from pydynamo.lowering.index import NO_DEPS, ZERO, Atom, Index, unflatten, var, view_index
 from pydynamo.lowering.ir import Buffer, Lazy, Loop
 from pydynamo.lowering.numerics import HALF, compute_dtype, tl_compute
-from pydynamo.lowering.symbols import Int, Size, alike, divides, le, same
+from pydynamo.lowering.symbols import Int, Size, alike, le, same
 
 
 class NoFuse(Exception):
@@ -213,40 +213,6 @@ class Kernel:
         ok = self.emit(f"({i} >= 0) & ({i} < {size})", torch.bool, i.deps)
         self.require(ok, f"{what}: index out of range for size {size}")
         return ZERO if le(size, 1) else Index({(Atom(str(i), size, i.deps), 1, size): 1})
-
-    def random(self, key: Buffer, position: Index) -> Value:
-        """A uniform float32 number of [0, 1) for the element at `position`; `key` holds the seed."""
-        self.args.setdefault(key.name, key.dtype)
-        self.accesses.append(Access(key.name, ZERO, key.dtype, False))
-        seed = f"tl.load({{{key.name}}} + {key.offset})"
-        fours = self._fours(position)
-        if fours is not None:
-            self.helpers["_four_each"] = None
-            return self.emit(f"_four_each({seed}, {fours}, {self.block})", torch.float32, position.deps)
-        self.helpers["_one_of_four"] = None
-        at = str(position) if position.terms else f"tl.full({self.ones}, {position.const}, tl.int32)"
-        return self.emit(f"_one_of_four({seed}, {at})", torch.float32, position.deps)
-
-    def _fours(self, position: Index) -> str | None:
-        """``position // 4`` for every fourth lane of the block, where four neighbouring lanes have four neighbouring
-        positions: they are then drawn together."""
-        lane = "x" if self.flat else "r"
-        size = self.layout.x if self.flat else self.layout.r
-        rest = dict(position.terms)
-        step = rest.pop((self.x_atom if self.flat else self.r_atom, 1, size), 0)
-        if not isinstance(size, int) or size < 4 or not same(step, 1) or not divides(4, position.const):
-            return None
-        if any(lane in atom.deps or not divides(4, k) for (atom, _, _), k in rest.items()):
-            return None
-        block = f"{lane.upper()}B // 4"
-        lanes = f"tl.arange(0, {block})" if self.flat else f"tl.arange(0, {block})[None, :]"
-        start = {"flat": "tl.program_id(0)", "tile": "tl.program_id(1)"}.get(self.mode)
-        if start is not None:
-            lanes = f"{start}{{wide}} * ({block}) + {lanes}"
-        elif self.inner is not None:
-            lanes = f"r0 // 4 + {lanes}{{wide}}"
-        others = Index({t: k // 4 for t, k in rest.items()}, position.const // 4)
-        return f"({lanes}) + ({others})"
 
     def require(self, cond: Value, message: str) -> None:
         """Stop with `message` where `cond` fails in a lane that exists."""

@@ -12,6 +12,7 @@ from pydynamo.lowering.ir import Buffer, Lazy
 from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
 from pydynamo.lowering.lower.pointwise import filled
 from pydynamo.lowering.operators import RAND
+from pydynamo.lowering.random_codegen import random
 from pydynamo.lowering.spec import is_size
 from pydynamo.lowering.symbols import Size
 
@@ -76,6 +77,6 @@ def rand(low: Lowering, node: Any, seeds: Any, number: int, shape: Sequence[int]
     seed = low.rows(seeds)[number]
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
-        return k.random(seed, flatten(idx, contiguous_strides(shape)))
+        return random(k, seed, flatten(idx, contiguous_strides(shape)))
 
     return Lazy(shape, torch.float32, fn, (seed,), 8)
