@@ -7,7 +7,6 @@ recorded.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,9 +18,10 @@ from pydynamo.lowering.aliases import shared_bases
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.index import ZERO, Index, contiguous_strides
 from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque, OpaqueOut, Tensorish
+from pydynamo.lowering.lower.strides import injective, keep_strides, memory_order, prod
 from pydynamo.lowering.numerics import TL
 from pydynamo.lowering.spec import Convert, Spec, is_dense
-from pydynamo.lowering.symbols import Int, Size, alike, hint, le, same
+from pydynamo.lowering.symbols import Int, Size, alike, hint, same
 
 aten = torch.ops.aten
 prims = torch.ops.prims
@@ -388,7 +388,7 @@ class Lowering:
         fn = body or v.at
         done = split_reduce(self, v, kind, dims, outs, fn)
         if done is not None:
-            return [b.view(keep, _keep_strides(b.stride, dims, len(v.shape))) for b in done]
+            return [b.view(keep, keep_strides(b.stride, dims, len(v.shape))) for b in done]
         kept = [n for i, n in enumerate(v.shape) if i not in dims]
         bufs = [self.buffer(kept, dt) for dt in outs]
         self.ops.append(
@@ -402,7 +402,7 @@ class Lowering:
                 order=self.order_hint(len(v.shape), v.shape),
             )
         )
-        return [b.view(keep, _keep_strides(b.stride, dims, len(v.shape))) for b in bufs]
+        return [b.view(keep, keep_strides(b.stride, dims, len(v.shape))) for b in bufs]
 
     def order_hint(self, rank: int, shape: Sequence[Int]) -> tuple[int, ...]:
         """The order of dimensions in the memory of the node's largest input of that shape."""
@@ -490,39 +490,3 @@ def _to_device(t: torch.Tensor, device: torch.device) -> torch.Tensor:
 
 def _restrided(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int]) -> torch.Tensor:
     return torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device).copy_(t)
-
-
-def injective(shape: Sequence[Int], stride: Sequence[Int]) -> bool:
-    """True if no two elements share an address."""
-    span: Int = 1
-    steps = [(st, n) for st, n in zip(stride, shape, strict=True) if not le(n, 1)]
-    for st, n in sorted(steps, key=lambda p: (hint(p[0]), hint(p[1]))):
-        if st < span:
-            return False
-        span = st * (n - 1) + span
-    return True
-
-
-def memory_order(stride: Sequence[Int], shape: Sequence[Int]) -> tuple[int, ...]:
-    """Dimensions from the slowest to the fastest in memory (stable for ties and for size one)."""
-    if alike(stride, contiguous_strides(shape)):
-        return tuple(range(len(shape)))
-    return tuple(sorted(range(len(shape)), key=lambda d: (-hint(stride[d]) if hint(shape[d]) > 1 else 0, d)))
-
-
-def _keep_strides(stride: Sequence[Int], dims: Sequence[int], rank: int) -> list[Int]:
-    it = iter(stride)
-    return [0 if i in dims else next(it) for i in range(rank)]
-
-
-def normalize_dims(dims: Any, rank: int) -> list[int]:
-    """Sorted non-negative dimensions; None or empty means all."""
-    if dims is None or (isinstance(dims, (tuple, list)) and not dims):
-        return list(range(rank))
-    if isinstance(dims, int):
-        dims = [dims]
-    return sorted({d % rank if rank else 0 for d in dims}) if rank else []
-
-
-def prod(xs: Sequence[Int]) -> Int:
-    return math.prod(xs)

@@ -9,16 +9,9 @@ import torch
 
 from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Buffer, Lazy, Loop, Tensorish
-from pydynamo.lowering.lower.core import (
-    Lowering,
-    aten,
-    handles,
-    memory_order,
-    normalize_dims,
-    prims,
-    prod,
-)
+from pydynamo.lowering.lower.core import Lowering, aten, handles, prims
 from pydynamo.lowering.lower.pointwise import converted
+from pydynamo.lowering.lower.strides import memory_order, normalize_dims, prod
 from pydynamo.lowering.lower.views import reshape
 from pydynamo.lowering.numerics import HALF, compute_dtype
 from pydynamo.lowering.operators import SOFTMAX_STATS
