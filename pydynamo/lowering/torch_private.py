@@ -1,6 +1,6 @@
 """Every private torch interface that lowering uses, in one place, each with what it is for.
 
-Checked on torch 2.11.0.  A newer version that moved one of them fails here, with one clear message.
+Checked on torch 2.11.0 and 2.15.0.  A newer version that moved one of them fails here, with one clear message.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import torch
 
 from pydynamo.errors import PydynamoError
 
-CHECKED = ("2.11.0",)
+CHECKED = ("2.11.0", "2.15.0")
 
 try:
     # graph capture after autograd: forward and backward graphs of core ATen
