@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import pydynamo
+from pydynamo import config as pydynamo_config
 
 
 class Attention(nn.Module):
@@ -139,11 +140,11 @@ def test_a_torchvision_model_is_one_graph_and_equals_eager(backend: str, name: s
     size = {"image_size": 32} if name == "vit_b_16" else {}
 
     # In training, batch norm over the two pixels that are left in the last layers makes anything of a rounding error, and
-    # inductor rounds otherwise than eager code does: with doubles, a difference is a fault.
-    dtype = torch.float64 if backend == "inductor" else torch.float32
+    # inductor rounds otherwise than eager code does: with doubles, a difference is a fault. Its attention is for floats only.
+    dtype = torch.float64 if backend == "inductor" and name != "vit_b_16" else torch.float32
 
     def make() -> tuple[nn.Module, Tensor]:
         return getattr(models, name)(weights=None, **size).to(dtype), torch.randn(2, 3, 32, 32, dtype=dtype)
 
-    with _random_as_in_eager_code(backend):
+    with pydynamo_config.patch(strict=True), _random_as_in_eager_code(backend):
         _same_as_eager(make, backend, training)
