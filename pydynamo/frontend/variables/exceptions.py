@@ -171,10 +171,10 @@ def make_exception(
 ) -> BaseException:
     """Build the exception that the trace made. ``__init__`` ran in the trace already."""
     made = cls.__new__(cls, *args)
-    if cls.__init__ is not _first_builtin(cls).__init__:
+    if cls.__init__ is not _first_builtin(cls).__init__:  # type: ignore[misc]
         made.args = args  # what __init__ in Python did is in ``attrs``
     else:
-        cls.__init__(made, *args)  # type: ignore[misc]
+        cls.__init__(made, *args)
     for name, value in attrs.items():
         setattr(made, name, value)
     made.__cause__ = cause

@@ -248,8 +248,9 @@ class SliceVariable(VariableTracker):
 
         parts = [item.realize() for item in self.items]
         for part in parts:
-            if part.is_constant() and part.as_constant() is not None and not hasattr(part.as_constant(), "__index__"):
-                run_python(tx, lambda wrong=part.as_constant(): [][wrong:])
+            known = part.as_constant() if part.is_constant() else None
+            if known is not None and not hasattr(known, "__index__"):
+                run_python(tx, lambda wrong=known: [][wrong:])
         return slice(*(None if isinstance(p, ConstantVariable) and p.value is None else as_index(tx, p) for p in parts))
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
