@@ -28,6 +28,7 @@ from pydynamo.frontend.resume import (
 )
 from pydynamo.frontend.resume_slots import around_load, used_as
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
+from pydynamo.frontend.variables.hashed_iterators import DictIterator
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
@@ -111,11 +112,16 @@ def _slots(root: RootTranslator, stack: list[VariableTracker]) -> tuple[str, ...
 
 
 def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
+    late = [value for value in values if isinstance(value, DictIterator) and value.waits_for_changes(cg)]
     for value in values:
-        cg.keep(value.handled if isinstance(value, ExcInfoVariable) else value)
+        if value not in late:
+            cg.keep(value.handled if isinstance(value, ExcInfoVariable) else value)
     replay.prepare(cg)
     cg.fill()
     replay.apply(cg)
+    cg.changes_made = True
+    for value in late:
+        cg.keep(value)
     if cg.plan.outputs:
         cg.emit(asm.instruction("DELETE_FAST", argval=OUTPUTS))
 

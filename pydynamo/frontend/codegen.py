@@ -51,6 +51,8 @@ class PyCodegen:
         self._building: set[VariableTracker] = set()
         self._top: tuple[Any, int] | None = None
         self._counter = 0
+        #: True once the side effects are replayed
+        self.changes_made = False
         self._cells = frozenset(code.co_cellvars) | frozenset(code.co_freevars)
 
     # instructions ------------------------------------------------------------------------------------------------

@@ -140,3 +140,32 @@ def test_modlist():
         return x
 
     return f, [(ramp(),)] * 2
+
+
+@program
+def test_iteration_that_breaks_over_a_dictionary_that_was_changed_before():
+    def f(x, d):
+        d.update(z=x.dim())
+        for key, value in d.items():
+            print(key)
+            x = x + value
+        d.pop("z")
+        d["y"] = 1
+        keys = iter(d)
+        first = next(keys)
+        print(first)
+        return x, first, list(keys), d
+
+    return f, [(torch.ones(2), {"b": 2, "a": 5}), (torch.ones(2), {"a": 1})]
+
+
+@program
+def test_an_iterator_over_a_changed_dictionary_is_returned():
+    def f(x, d):
+        d["new"] = 1
+        del d["a"]
+        keys = iter(d.values())
+        next(keys)
+        return x * 2, keys, reversed(d)
+
+    return f, [(torch.ones(2), {"b": 2, "a": 5}), (torch.ones(2), {"a": 1, "c": 3})]

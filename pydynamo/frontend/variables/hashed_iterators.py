@@ -48,6 +48,11 @@ class DictIterator(AnyIterator):
         self.index += 1
         return self.view.values()[-self.index if self.reverse else self.index - 1]
 
+    def waits_for_changes(self, cg: PyCodegen) -> bool:
+        """True if the dictionary is the caller's, and does not have the keys yet that it had when the iterator was made."""
+        before = cg.ledger.contents.get(self.view.owner)
+        return not cg.changes_made and not self.done and before is not None and list(before) != self.keys
+
     def children(self) -> list[VariableTracker]:
         return [self.view]
 
@@ -57,7 +62,7 @@ class DictIterator(AnyIterator):
             cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(make), lambda: cg(self.view)])
             return
         owner = self.view.owner
-        if list(owner.entries) != self.keys and owner.source is None:
+        if (list(owner.entries) != self.keys and owner.source is None) or self.waits_for_changes(cg):
             unsupported("reconstruction-failure", "an iterator in use over a dictionary that has changed")
         cg.call(
             lambda: cg.load_object(_advanced),
