@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cProfile
 import sys
 from typing import Any
 
@@ -65,6 +66,61 @@ def test_a_trace_function_sees_the_users_frames() -> None:
     assert (__file__, "program") in calls
 
 
+def events_of(run: Any) -> list[tuple[str, str, int]]:
+    """What a debugger is told of this file's functions while ``run`` runs: function, event, line."""
+    seen: list[tuple[str, str, int]] = []
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        if frame.f_code.co_filename == __file__:
+            seen.append((frame.f_code.co_name, event, frame.f_lineno))
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        run(torch.ones(1))
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+@pytest.mark.smoke
+def test_a_debugger_is_told_what_eager_tells_it() -> None:
+    compiled = ours(program)
+    expected = events_of(program)
+    assert [name for name, event, _ in expected if event == "call"] == ["program", "helper"]
+    assert events_of(compiled) == expected  # never compiled before
+    compiled(torch.ones(1))
+    assert events_of(compiled) == expected
+    assert compiled(torch.ones(1)).item() == 6
+
+
+def starts_the_trace(x: Any, seen: list[str]) -> Any:
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        seen.append(f"{frame.f_code.co_name} {event}")
+        return trace
+
+    before = sys.gettrace()
+    x = x * 2
+    sys.settrace(trace)
+    try:
+        x = helper(x)
+    finally:
+        sys.settrace(before)
+    return x
+
+
+def test_a_trace_that_starts_inside_sees_what_is_called_then() -> None:
+    for _ in range(2):
+        seen: list[str] = []
+        assert ours(starts_the_trace)(torch.ones(1), seen).item() == 6
+        assert [event for event in seen if event.startswith("helper")] == [
+            "helper call",
+            "helper line",
+            "helper return",
+        ]
+
+
 def test_lines_of_a_compiled_function_are_the_users() -> None:
     def failing(x: Any) -> Any:
         y = x + 1
@@ -91,7 +147,16 @@ def test_monitoring_sees_the_users_functions() -> None:
     finally:
         monitoring.set_events(4, 0)
         monitoring.free_tool_id(4)
-    assert "program" in started
+    assert started >= {"program", "helper"}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+def test_a_profiler_sees_what_really_runs() -> None:
+    compiled = ours(program)
+    compiled(torch.ones(1))
+    profile = cProfile.Profile()
+    profile.runcall(compiled, torch.ones(1))
+    assert not [entry for entry in profile.getstats() if getattr(entry.code, "co_name", "") == "helper"]
 
 
 def test_tracing_while_compiling_does_not_disturb_either() -> None:

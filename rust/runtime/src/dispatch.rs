@@ -162,7 +162,8 @@ impl State {
             let original = self.function.as_ptr();
             let code_is_replaced =
                 (*original.cast::<ffi::PyFunctionObject>()).func_code != self.code.as_ptr();
-            if self.is_disabled() || code_is_replaced {
+            // Who steps through a program or counts its lines is to see the user's frames, all of them.
+            if self.is_disabled() || code_is_replaced || shim::pydynamo_is_watched() != 0 {
                 return shim::pydynamo_bounded_vectorcall(original, args, nargsf, kwnames);
             }
             let nargs = ffi::PyVectorcall_NARGS(nargsf) as usize;

@@ -38,6 +38,7 @@ static inline void restore_limit(PyThreadState *tstate, int before) {}
 
 #include "internal/pycore_code.h"
 #include "internal/pycore_frame.h"
+#include "internal/pycore_interp.h"
 #include "internal/pycore_pystate.h"
 #if PY_VERSION_HEX >= 0x030e0000
 #include "internal/pycore_interpframe.h"
@@ -451,6 +452,25 @@ void pydynamo_hook_set_probe(const pydynamo_probe *value) {}
 int pydynamo_hook_probe_result(void) { return 0; }
 
 #endif
+
+int pydynamo_is_watched(void)
+{
+    PyThreadState *tstate = PyThreadState_Get();
+    if (tstate->c_tracefunc != NULL)
+        return 1;
+#if !defined(UNAVAILABLE) && PY_VERSION_HEX >= 0x030c0000
+    /* PEP 669: for each event, a bit for each tool. A profiler (2, and 6 for sys.setprofile) and an optimizer (5) want to
+     * see what really runs. */
+    const unsigned char watchers = (unsigned char)~(1 << 2 | 1 << 5 | 1 << 6);
+    const _Py_GlobalMonitors *monitors = &tstate->interp->monitors;
+    unsigned char tools = 0;
+    for (size_t event = 0; event < sizeof(monitors->tools); event++)
+        tools |= monitors->tools[event];
+    return (tools & watchers) != 0;
+#else
+    return 0;
+#endif
+}
 
 PyObject *pydynamo_bounded_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {

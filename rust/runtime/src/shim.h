@@ -34,6 +34,8 @@ PyObject *pydynamo_method_new(PyObject *function, PyObject *self); /* new refere
 
 /* Whether this thread's C stack is nearly used up: 1 or 0; -1 where that cannot be known. */
 int pydynamo_stack_is_low(void);
+/* Whether a debugger watches: a trace function of this thread, or a tool of sys.monitoring that is no profiler. */
+int pydynamo_is_watched(void);
 /* PyObject_Vectorcall bounded by the C stack: RecursionError when it is nearly used up. Where the stack is known, the call
  * is not counted as C recursion, which 3.12 and 3.13 limit by a small number of nested calls. */
 PyObject *pydynamo_bounded_vectorcall(PyObject *callable, PyObject *const *args, size_t nargsf, PyObject *kwnames);

@@ -32,6 +32,7 @@ unsafe extern "C" {
     /// The raw attribute that a type and its bases give, borrowed; NULL, with no exception set, if there is none.
     #[link_name = "_PyType_Lookup"]
     pub(crate) fn type_lookup(ty: *mut PyTypeObject, name: *mut PyObject) -> *mut PyObject;
+    pub(crate) fn pydynamo_is_watched() -> c_int;
     pub(crate) fn pydynamo_bounded_vectorcall(
         callable: *mut PyObject,
         args: *const *mut PyObject,
