@@ -7,6 +7,10 @@ class PydynamoError(Exception):
     """Root of every exception that pydynamo raises on purpose."""
 
 
+class BackendError(PydynamoError):
+    """A backend raised an exception, the cause of this one, when it was given a captured graph."""
+
+
 class BytecodeError(PydynamoError, ValueError):
     """A code object or a list of instructions that cannot be taken apart, proved safe or put together.
 

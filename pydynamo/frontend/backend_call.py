@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pydynamo.errors import BackendError
 from pydynamo.frontend import events
 
 if TYPE_CHECKING:
@@ -33,22 +34,31 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
     """What the backend makes of ``module``."""
     _forget_source_with(module)
     backend = root.options.backend
-    graph = root.graph
-    if getattr(backend, "wants_fake_inputs", False):
-        examples = [entry.node.meta["example_value"] for entry in graph.inputs]
-        from torch._guards import TracingContext, tracing
-
-        with tracing(TracingContext(graph.fake_mode)):
-            compiled = backend(module, examples)
-    else:
-        compiled = backend(module, [entry.example for entry in graph.inputs])
+    try:
+        compiled = _compiled(backend, root, module)
+    except RecursionError:
+        raise
+    except Exception as error:
+        who = getattr(backend, "__qualname__", None) or type(backend).__qualname__
+        raise BackendError(
+            f"the backend {who} failed on a graph of {root.code.co_qualname}: {type(error).__name__}: {error}"
+        ) from error
     if not callable(compiled):
-        from pydynamo.errors import PydynamoError
-
-        raise PydynamoError(f"the backend gave {compiled!r}, which is not callable")
+        raise BackendError(f"the backend gave {compiled!r}, which is not callable")
     events.graph_compiled(name, module)
     if root.closed_modes:
         from pydynamo.frontend.variables.contexts import restoring_modes
 
         return restoring_modes(compiled)
     return compiled
+
+
+def _compiled(backend: Any, root: RootTranslator, module: torch.fx.GraphModule) -> Any:
+    graph = root.graph
+    if getattr(backend, "wants_fake_inputs", False):
+        examples = [entry.node.meta["example_value"] for entry in graph.inputs]
+        from torch._guards import TracingContext, tracing
+
+        with tracing(TracingContext(graph.fake_mode)):
+            return backend(module, examples)
+    return backend(module, [entry.example for entry in graph.inputs])

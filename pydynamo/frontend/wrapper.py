@@ -17,6 +17,7 @@ import torch
 
 from pydynamo import config
 from pydynamo._core import CacheEntry, CodeCache, CompiledFunction
+from pydynamo.errors import BackendError
 from pydynamo.frontend import backend_call as backend_call  # what every compilation needs is loaded before the first
 from pydynamo.frontend import builder as builder
 from pydynamo.frontend import convert, events
@@ -120,10 +121,10 @@ class Unit:
         frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
         try:
             compiled = convert.compile_frame(frame, self.options, history)
-        except Unsupported:
+        except (Unsupported, BackendError):
             raise
         except Exception as error:
-            if config.strict or _is_backend_error(error):
+            if config.strict:
                 raise
             _report(fn, frame, self.options, error)
             self._set_skip(True)
@@ -162,10 +163,6 @@ def bind(fn: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     if code.co_flags & inspect.CO_VARKEYWORDS:
         bound[names[total]] = extra
     return bound
-
-
-def _is_backend_error(error: Exception) -> bool:
-    return getattr(error, "_pydynamo_backend", False)
 
 
 _warned: set[str] = set()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 import torch
 
 import pydynamo
 from pydynamo import backends
+from pydynamo.errors import BackendError
 
 
 class OnCuda:
@@ -41,3 +43,20 @@ def test_graphs_on_the_cpu_are_compiled_where_a_compiler_is_found_and_the_log_sa
     backends.default_backend.cache_clear()
     assert used == [name]
     assert f"on the CPU: {name}" in caplog.text
+
+
+@pytest.mark.parametrize("fullgraph", [False, True])
+def test_what_a_backend_raises_is_told_with_its_name(fullgraph: bool) -> None:
+    def broken(module: Any, examples: Any) -> Any:
+        raise KeyError("no such kernel")
+
+    compiled = pydynamo.compile(lambda x: x + 1, backend=broken, fullgraph=fullgraph)
+    with pytest.raises(BackendError, match=r"broken failed on a graph of .*KeyError: 'no such kernel'") as caught:
+        compiled(torch.ones(1))
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_backend_that_gives_nothing_to_call_is_told() -> None:
+    compiled = pydynamo.compile(lambda x: x + 1, backend=lambda module, examples: None)
+    with pytest.raises(BackendError, match="gave None, which is not callable"):
+        compiled(torch.ones(1))
