@@ -7,7 +7,8 @@ cost model are random too, so that small tensors reach masks, loops over rows an
 
 Verdict: integers and bools must be equal, floats within a few units in the last place of eager, or as close to a
 float64 run as a small multiple of eager's own error.  Where an element is further off, the graph runs in eager again,
-several times, with each operator that is not correctly rounded off by an ulp or two: if eager's own result moves about
+several times, with each operator that is not correctly rounded off by an ulp or two, and with other signs of NaN and of
+the zero that a minimum picks among two: if eager's own result moves about
 as far (a comparison, a rounding or a tie that an ulp tips over), that is counted as noise, and the count is reported.
 """
 
@@ -51,6 +52,7 @@ INEXACT = frozenset(
         *("gelu", "silu", "softplus", "elu", "hardswish", "atan2", "hypot"),
     )
 )
+UNSIGNED_ZEROS = frozenset(("maximum", "minimum", "fmax", "amax", "amin", "max", "min", "log_softmax", "relu", "clamp"))
 
 Step = tuple[str, Callable[..., Any], tuple[int, ...]]
 
@@ -87,7 +89,8 @@ class Graph:
             if kind in ACCUMULATING:
                 operands = [_shake(t, gen) for t in operands]
             out = fn(*operands)
-            pool.append(_shake(out, gen) if kind in ACCUMULATING or kind in INEXACT else out)
+            out = _shake(out, gen) if kind in ACCUMULATING or kind in INEXACT else out
+            pool.append(_other_signs(out, gen, zeros=kind in UNSIGNED_ZEROS))
         return [pool[o] for o in self.outputs]
 
     def describe(self) -> str:
@@ -105,6 +108,17 @@ def _shake(t: torch.Tensor, gen: torch.Generator) -> torch.Tensor:
         return t
     off = torch.rand(t.shape, generator=gen, dtype=torch.float64) * 4 - 2
     return (t.double() * (1 + off * torch.finfo(t.dtype).eps)).to(t.dtype)
+
+
+def _other_signs(t: torch.Tensor, gen: torch.Generator, zeros: bool) -> torch.Tensor:
+    """`t` with other signs where IEEE 754 and C leave them open: of NaN, and of the `zeros` that some operators choose."""
+    if not t.dtype.is_floating_point:
+        return t
+    open_ = (torch.isnan(t) | (t == 0)) if zeros else torch.isnan(t)
+    if not bool(open_.any()):
+        return t
+    flip = (torch.rand(t.shape, generator=gen) < 0.5) & open_
+    return torch.where(flip, torch.copysign(t, torch.where(torch.signbit(t), 1.0, -1.0).to(t.dtype)), t)
 
 
 class Maker:
