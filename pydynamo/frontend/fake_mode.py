@@ -5,6 +5,7 @@ Knows torch's fake tensors (2.11 to 2.15), nothing of translations.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 import sys
@@ -33,6 +34,13 @@ class _Unheard(logging.Filter):
 
 for _name in ("torch._subclasses.fake_tensor", "torch.fx.experimental.symbolic_shapes"):
     logging.getLogger(_name).addFilter(_Unheard())
+
+
+def as_it_was_made(value: torch.Tensor) -> contextlib.AbstractContextManager[Any]:
+    """Leaves inference mode while a fake is made: what a block of it meets first is no inference tensor for that."""
+    if torch.is_inference_mode_enabled() and not value.is_inference():
+        return torch.inference_mode(False)
+    return contextlib.nullcontext()
 
 
 class TranslationMode(FakeTensorMode):
@@ -79,6 +87,10 @@ class TranslationMode(FakeTensorMode):
 
     def fake_of(self, value: torch.Tensor) -> torch.Tensor:
         """A fake of ``value`` with its sizes as they are; tensors that share memory have fakes that do."""
+        with as_it_was_made(value):
+            return self._fake_of(value)
+
+    def _fake_of(self, value: torch.Tensor) -> torch.Tensor:
         with torch.no_grad():
             made = self._fake_of_plain(value)
         if made is not None:

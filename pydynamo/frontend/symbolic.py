@@ -13,6 +13,7 @@ import torch
 
 from pydynamo import config
 from pydynamo.frontend.exc import RestartTranslation, unsupported
+from pydynamo.frontend.fake_mode import as_it_was_made
 from pydynamo.frontend.guards import TensorGuard
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.tensor import SymNumberVariable
@@ -191,10 +192,11 @@ class SymbolicShapes:
         for size in reversed(sizes):
             strides.insert(0, step)
             step = step * size
-        with torch.no_grad(), output.fake_mode:
-            fake = torch.empty_strided(sizes, strides, dtype=value.dtype, device=value.device)
-        if value.requires_grad:
-            fake = fake.requires_grad_() if value.is_leaf else fake.requires_grad_().view_as(fake)
+        with as_it_was_made(value):
+            with torch.no_grad(), output.fake_mode:
+                fake = torch.empty_strided(sizes, strides, dtype=value.dtype, device=value.device)
+            if value.requires_grad:
+                fake = fake.requires_grad_() if value.is_leaf else fake.requires_grad_().view_as(fake)
         return fake
 
     def add_guards(self, output: OutputGraph) -> None:

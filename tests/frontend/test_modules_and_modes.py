@@ -203,10 +203,11 @@ def _inference(x: Tensor) -> tuple[Tensor, Tensor, bool]:
 
 
 @BACKENDS
-def test_inference_mode_is_traced(backend: str) -> None:
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_inference_mode_is_traced(backend: str, dynamic: bool) -> None:
     x = torch.randn(3, requires_grad=True)
     for fn in (_inferred, lambda x: _inference(x)):
-        found, wanted = pydynamo.compile(fn, backend=backend, fullgraph=True)(x), fn(x)
+        found, wanted = pydynamo.compile(fn, backend=backend, dynamic=dynamic, fullgraph=True)(x), fn(x)
         torch.testing.assert_close(found, wanted)
     assert found[1].requires_grad and not found[0].requires_grad
     assert not torch.is_inference_mode_enabled()
