@@ -83,6 +83,7 @@ class Graph:
         """The results if every operator that is not correctly rounded errs a little; reductions in their operands,
         too."""
         pool = list(self.inputs)
+        still = self.pool(self.inputs)
         for name, fn, args in self.steps:
             operands = [pool[a] for a in args]
             kind = name.split()[0]
@@ -90,6 +91,8 @@ class Graph:
                 operands = [_shake(t, gen) for t in operands]
             out = fn(*operands)
             out = _shake(out, gen) if kind in ACCUMULATING or kind in INEXACT else out
+            if kind == "layer_norm":
+                out = _cancelled(out, still[args[0]], gen)
             pool.append(_other_signs(out, gen, zeros=kind in UNSIGNED_ZEROS))
         return [pool[o] for o in self.outputs]
 
@@ -110,6 +113,26 @@ def _shake(t: torch.Tensor, gen: torch.Generator) -> torch.Tensor:
     return (t.double() * (1 + off * torch.finfo(t.dtype).eps)).to(t.dtype)
 
 
+def _cancelled(out: torch.Tensor, x: torch.Tensor, gen: torch.Generator) -> torch.Tensor:
+    """The layer norm `out` of `x` with other rests where x minus its mean is nothing but the mean's own error."""
+    wide = x.double()
+    scale = (wide.var(-1, correction=0, keepdim=True) + 1e-5).rsqrt()
+    rest = (
+        torch.finfo(torch.float32 if x.element_size() < 8 else x.dtype).eps
+        * wide.abs().amax(-1, keepdim=True)
+        * scale
+        * 2
+    )
+    coin = torch.rand(out.shape, generator=gen, dtype=torch.float64)
+    other = torch.where(coin < _share(gen), 0.0, (2 * coin - 1) * rest).to(out.dtype)
+    return torch.where((wide - wide.mean(-1, keepdim=True)).abs() * scale <= rest, other, out)
+
+
+def _share(gen: torch.Generator) -> float:
+    """Which share of the elements is to change: now and then none, now and then all, so that few tries reach every mix."""
+    return float(torch.rand((), generator=gen) * 1.5 - 0.25)
+
+
 def _other_signs(t: torch.Tensor, gen: torch.Generator, zeros: bool) -> torch.Tensor:
     """`t` with other signs where IEEE 754 and C leave them open: of NaN, and of the `zeros` that some operators choose."""
     if not t.dtype.is_floating_point:
@@ -117,7 +140,7 @@ def _other_signs(t: torch.Tensor, gen: torch.Generator, zeros: bool) -> torch.Te
     open_ = (torch.isnan(t) | (t == 0)) if zeros else torch.isnan(t)
     if not bool(open_.any()):
         return t
-    flip = (torch.rand(t.shape, generator=gen) < 0.5) & open_
+    flip = (torch.rand(t.shape, generator=gen) < _share(gen)) & open_
     return torch.where(flip, torch.copysign(t, torch.where(torch.signbit(t), 1.0, -1.0).to(t.dtype)), t)
 
 
