@@ -249,8 +249,7 @@ def trim_caches() -> None:
     if hasattr(shapes, "ShapeEnv"):
         of_environments, of_expressions = _shape_caches()
         for method in of_environments:
-            if method.cache_info().currsize:
-                method.cache_clear()
+            method.cache_clear()
         for function in of_expressions:
             if function.cache_info().currsize > _CACHE_LIMIT:
                 function.cache_clear()
@@ -262,4 +261,5 @@ def _shape_caches() -> tuple[list[Any], list[Any]]:
     shapes = sys.modules[_SHAPES]
     spaces = (vars(shapes.ShapeEnv), vars(shapes))
     methods, functions = ([value for value in space.values() if hasattr(value, "cache_clear")] for space in spaces)
-    return methods, functions
+    # torch 2.15 wraps some of them so that they do not tell their size
+    return methods, [function for function in functions if hasattr(function, "cache_info")]
