@@ -123,8 +123,8 @@ def _cancelled(out: torch.Tensor, x: torch.Tensor, gen: torch.Generator) -> torc
         * scale
         * 2
     )
-    coin = torch.rand(out.shape, generator=gen, dtype=torch.float64)
-    other = torch.where(coin < _share(gen), 0.0, (2 * coin - 1) * rest).to(out.dtype)
+    sign = int(torch.randint(-1, 2, (), generator=gen))
+    other = (sign * rest).expand_as(wide).to(out.dtype)
     return torch.where((wide - wide.mean(-1, keepdim=True)).abs() * scale <= rest, other, out)
 
 
