@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from pydynamo.frontend.variables.base import Args, VariableTracker
+from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def _may_divide_by_zero(args: Args) -> bool:
 
 
 def _may_miss(args: Args, stores: bool) -> bool:
-    """An index that is a tensor may be out of range; what a mask selects may not have as many elements as are stored."""
+    """An index in a tensor or a list may be out of range; what a mask selects may not have as many elements as are stored."""
+    if _holds_list(args[1]):
+        return True
     found: dict[int, VariableTracker] = {}
     tensors_in(args[1], found)
     dtypes = [v.fake.dtype for v in found.values() if isinstance(v, TensorVariable)]
@@ -88,6 +91,13 @@ def _may_miss(args: Args, stores: bool) -> bool:
         return True
     value = args[2].realize() if stores else None
     return bool(dtypes) and isinstance(value, TensorVariable) and value.fake.dim() > 0
+
+
+def _holds_list(index: VariableTracker) -> bool:
+    index = index.realize()
+    if not isinstance(index, SequenceVariable):
+        return False
+    return index.cls is list or any(_holds_list(item) for item in index.items)
 
 
 def tensors_in(value: VariableTracker, known: dict[int, VariableTracker]) -> None:

@@ -301,10 +301,15 @@ def test_whose_result_nobody_uses():
         log.append(1)
         x[i]
         x[1:][i]
+        x[[log[0], len(log)]]
+        x.reshape(1, -1)[:, [log[0], 0]]
         log.append(2)
         return x + 1
 
-    return f, [(torch.ones(3), torch.tensor([i]), []) for i in (1, 2, 7, 0)]
+    return f, [
+        (torch.ones(n), torch.tensor([i]), [j][:j])
+        for n, i, j in ((3, 1, 1), (3, 7, 0), (4, 0, 1), (4, 2, 3), (3, 0, 5))
+    ]
 
 
 @program

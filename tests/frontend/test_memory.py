@@ -89,10 +89,11 @@ def test_a_function_with_a_break_goes_too() -> None:
     assert gone(reference)
 
 
-def growth(work: Any, warm: int, rounds: int) -> float:
-    """Bytes of Python memory that a round of ``work`` adds in the long run.
+def growth(work: Any, warm: int, rounds: int, allowed: float) -> float:
+    """Bytes of Python memory that a round of ``work`` adds in the long run: the least of three measurements.
 
-    Garbage is collected as the rounds go: tables grow with the most that was alive at a time, and stay.
+    Garbage is collected as the rounds go: tables grow with the most that was alive at a time, and stay. A leak shows in
+    each measurement, a table that grows once or what earlier tests left behind only in one.
     """
 
     def go(count: int) -> None:
@@ -104,12 +105,17 @@ def growth(work: Any, warm: int, rounds: int) -> float:
     tracemalloc.start()
     try:
         go(warm)
-        before, _ = tracemalloc.get_traced_memory()
-        go(rounds)
-        after, _ = tracemalloc.get_traced_memory()
+        least = float("inf")
+        for _ in range(3):
+            before, _ = tracemalloc.get_traced_memory()
+            go(rounds)
+            after, _ = tracemalloc.get_traced_memory()
+            least = min(least, (after - before) / rounds)
+            if least < allowed:
+                break
     finally:
         tracemalloc.stop()
-    return (after - before) / rounds
+    return least
 
 
 def test_recompiling_and_resetting_do_not_grow() -> None:
@@ -126,14 +132,14 @@ def test_recompiling_and_resetting_do_not_grow() -> None:
             compiled(x, n)
         pydynamo.reset()
 
-    assert growth(work, warm=80, rounds=40) < 700
+    assert growth(work, warm=80, rounds=40, allowed=700) < 700
 
 
 def test_functions_made_and_compiled_in_a_loop_do_not_grow() -> None:
     def work() -> None:
         pydynamo.compile(lambda x: x + 1, backend="eager")(torch.zeros(1))
 
-    assert growth(work, warm=80, rounds=40) < 700
+    assert growth(work, warm=80, rounds=40, allowed=700) < 700
 
 
 def test_shapes_that_change_leave_nothing_behind() -> None:
