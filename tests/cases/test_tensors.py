@@ -451,3 +451,21 @@ def test_named_results_have_few_attributes():
         return most, hasattr(most, "_fields"), hasattr(most, "foo"), type(most).__name__, most.values * 2
 
     return f, [(torch.arange(3.0),), (torch.arange(6.0).reshape(2, 3),)]
+
+
+@program
+def test_number_as_index_into_a_tensor_without_dimensions():
+    def f(x, i, log):
+        last = x[-1]
+        log.append(1)
+        try:
+            last[i]
+        except IndexError:
+            log.append("read")
+        try:
+            last[i] = 2
+        except IndexError:
+            log.append("written")
+        return x.sum()[i]
+
+    return f, [(torch.ones(n), i, []) for n, i in ((1, -1), (3, 0), (4, 1), (5, -1), (2, 3))]

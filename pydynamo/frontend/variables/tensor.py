@@ -177,9 +177,16 @@ class TensorVariable(VariableTracker):
         return parts.get_iter(tx)
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        self._has_dimensions_for(key)
         return tx.output.call_function(tx, operator.getitem, [self, key], {})
 
+    def _has_dimensions_for(self, key: VariableTracker) -> None:
+        # torch looks up the size of the first dimension where there is none, and follows what it finds as a symbol
+        if self.fake.dim() == 0 and key.realize().python_type() is int:
+            unsupported("operator-error", "a number as index into a tensor without dimensions")
+
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        self._has_dimensions_for(key)
         tx.output.call_function(tx, operator.setitem, [self, key, value.realize()], {})
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
