@@ -28,7 +28,8 @@ class Changes:
         """Another operator has been propagated; ``known``: its traces are all that it leaves."""
         self.drawn |= traces.drawn
         # autograd's own notes about a tensor that is changed in place cannot be taken back
-        self.lasting |= not known or any(t.requires_grad and not t.is_leaf for t in traces.written)
+        noted = torch.is_grad_enabled() and any(t.requires_grad for t in traces.written)
+        self.lasting |= noted or not known
         self._written += traces.written
 
     def positions(self, fakes: Sequence[Any]) -> tuple[int, ...] | None:

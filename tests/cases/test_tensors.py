@@ -469,3 +469,14 @@ def test_number_as_index_into_a_tensor_without_dimensions():
         return x.sum()[i]
 
     return f, [(torch.ones(n), i, []) for n, i in ((1, -1), (3, 0), (4, 1), (5, -1), (2, 3))]
+
+
+@program
+def test_changing_a_part_of_a_parameter_without_grad():
+    def f(x, n):
+        with torch.no_grad():
+            x[0] += n
+            x[1:].mul_(2)
+        return (x * 2).sum()
+
+    return f, [(torch.ones(5, requires_grad=True), 1), (torch.ones(4, requires_grad=True), 2)]
