@@ -52,7 +52,7 @@ INEXACT = frozenset(
         *("gelu", "silu", "softplus", "elu", "hardswish", "atan2", "hypot"),
     )
 )
-UNSIGNED_ZEROS = frozenset(("maximum", "minimum", "fmax", "amax", "amin", "max", "min", "log_softmax", "relu", "clamp"))
+UNSIGNED_ZEROS = frozenset(("maximum", "minimum", "fmax", "amax", "amin", "max", "min"))
 
 Step = tuple[str, Callable[..., Any], tuple[int, ...]]
 
