@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorConverter, FakeT
 from torch._subclasses.meta_utils import MetaConverter
 from torch.nested._internal.nested_tensor import _tensor_symint_registry
 
-from pydynamo.frontend import fake_operators
+from pydynamo.frontend import fake_corrections, fake_operators
 from pydynamo.frontend.without_dynamo import copied, dynamo_is_loaded
 
 _initialize = copied(FakeTensorMode.__init__)
@@ -157,7 +157,9 @@ class TranslationMode(FakeTensorMode):
         parent = super().dispatch
         if self.propagate_real_tensors:
             return parent(func, types, args, kwargs)
-        return fake_operators.run(self, func, args, kwargs, lambda: parent(func, types, args, kwargs))
+        args = fake_corrections.arguments(func, args)
+        fake = fake_operators.run(self, func, args, kwargs, lambda: parent(func, types, args, kwargs))
+        return fake_corrections.result(self, func, args, kwargs, fake)
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from pydynamo.lowering.config import Options
 from pydynamo.lowering.operators import (
     RAND,
     SOFTMAX_STATS,
+    decompose_linspace,
     decompose_log_softmax,
     decompose_silu_backward,
     decompose_softmax,
@@ -113,7 +114,7 @@ EXTRA = [
     "binary_cross_entropy_with_logits",
     "binary_cross_entropy_backward",
     "soft_margin_loss",
-    "linalg_vector_norm pixel_shuffle",
+    "pixel_shuffle",
     "pixel_unshuffle",
     "special_entr",
     "sinc",
@@ -126,6 +127,9 @@ KEPT = {
     "var": "own lowering (Welford)",
     "var_mean": "own lowering (Welford)",
     "_scaled_dot_product_flash_attention_for_cpu": "its decomposition gives backward the wrong second output",
+    "logspace": "its decomposition rounds halves twice and integers before the power",
+    "max_unpool2d": "its decomposition loses the memory format",
+    "take": "its decomposition reads an index without dimensions",
     "embedding_dense_backward": "index_put of a zeroed table is slower than the library's sort",
     "index_fill": "its decomposition writes in place",
     "select_scatter": "the same",
@@ -158,6 +162,10 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
         name = op._schema.name.split("::")[1] if hasattr(op, "_schema") else ""
         if name in KEPT:
             del table[op]
+    for overload in aten.linspace.overloads():
+        op = getattr(aten.linspace, overload)
+        if op in table:
+            table[op] = functools.partial(decompose_linspace, table[op])
     table[aten._softmax.default] = decompose_softmax
     table[aten._log_softmax.default] = decompose_log_softmax
     table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0

@@ -6,7 +6,8 @@ Each has an eager form, which runs where lowering falls back to an extern call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 
@@ -58,6 +59,16 @@ SOFTMAX_STATS = torch.ops.pydynamo.softmax_stats.default
 
 def _compute(x: torch.Tensor) -> torch.Tensor:
     return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def decompose_linspace(
+    decompose: Callable[..., torch.Tensor], *args: Any, dtype: torch.dtype | None = None, **kwargs: Any
+) -> Any:
+    """torch's own where it is as exact as eager, which rounds steps to halves, and ends to integers before it takes
+    steps between them."""
+    if (dtype or torch.get_default_dtype()) not in (torch.float32, torch.float64):
+        return NotImplemented
+    return decompose(*args, dtype=dtype, **kwargs)
 
 
 def decompose_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:

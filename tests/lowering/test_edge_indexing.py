@@ -356,4 +356,16 @@ def embeddings():
     ), [w, i]
 
 
+@case(grad_tol=1e-6)
+def positions_in_the_flat_tensor():
+    x, i = R(3, 4).requires_grad_(), T([[0, 11], [-1, 5]], torch.int64)
+    return lambda x, i: (
+        x.take(i),
+        x.take(i[0, 0]),
+        torch.take(x * 2, torch.tensor(3)),
+        torch.take(x, i[:0]),
+        x.detach().put(i, R(2, 2)),
+    ), [x, i]
+
+
 test_equals_eager = case.test()

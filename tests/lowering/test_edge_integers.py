@@ -345,6 +345,21 @@ def mixed_integer_kinds():
     ), [i8, u8, i16, i32, i64]
 
 
+@case(tol=0.0)
+def ranges_between_numbers_that_are_not_of_their_dtype():
+    return lambda x: (
+        torch.linspace(4.3, -3, 50, dtype=torch.int64),
+        torch.linspace(-3, 4.3, 10, dtype=torch.int32),
+        torch.linspace(0.9, 200.9, 7, dtype=torch.uint8),
+        torch.linspace(x[0], x[1], 5, dtype=torch.int16),
+        torch.logspace(0.3, 0.9, 4, dtype=torch.int64),
+        torch.linspace(3.5, -5, 8, dtype=torch.bfloat16),
+        torch.linspace(-3.341796875, 1.6, 8, dtype=torch.float16),
+        torch.logspace(2.2, -1, 7, dtype=torch.bfloat16),
+        torch.logspace(-3.9, 2.8, 5, dtype=torch.float16),
+    ), [T([-2.7, 5.6])]
+
+
 @case()
 def ranges_and_constants():
     return lambda x: (

@@ -343,4 +343,21 @@ def subnormal_numbers():
     ), [x]
 
 
+@case(zero_sign=True)
+def sums_start_from_zero():
+    x = torch.full((3, 1, 4), -0.0)
+    return lambda x: (
+        x.sum(1),
+        x.sum(),
+        x.mean(1),
+        x.cumsum(1),
+        x[0].sum(0),
+        x.half().sum(1),
+        x.double().cumsum(1),
+        x[0, 0, 0].cumsum(0),
+        1 / x.sum(1),
+        x.sum_to_size(3, 1, 4),
+    ), [x]
+
+
 test_equals_eager = case.test()

@@ -44,10 +44,20 @@ def reduced(
         y: Tensorish = v.view(keep, v.stride)
     elif kind.startswith("arg"):
         y = Lazy(keep, torch.int64, lambda k, idx: k.constant(0, torch.int64), (), 0)
+    elif kind == "sum":
+        y = _sum_of_one(x, keep, out)
     else:
         y = converted(x, keep, out)  # not x itself: a result must not share memory with an argument
     y = converted(y, keep, out) if y.dtype != out else y
     return y if keepdim else drop(y, dims)
+
+
+def _sum_of_one(x: Tensorish, shape: Sequence[Size], out: torch.dtype) -> Lazy:
+    """Each element of `x` added to nothing: a sum starts from 0.0, so it is never -0.0."""
+    y = converted(x, shape, out)
+    if not out.is_floating_point:
+        return y
+    return Lazy(y.shape, out, lambda k, idx: k.op("add", out, y.at(k, idx), k.constant(0.0, out)), (y,), 1)
 
 
 def drop(y: Tensorish, dims: Sequence[int]) -> Tensorish:
@@ -246,9 +256,10 @@ def softmax_stats(low: Lowering, node: Any, x: Any, dim: int) -> Any:
 @handles(aten.cumsum, aten.cumprod)
 def cumsum(low: Lowering, node: Any, x: Any, dim: int, *, dtype: Any = None) -> Any:
     out = node.meta["spec"].dtype
-    if not x.shape or x.shape[dim % len(x.shape)] == 1:
-        return converted(x, x.shape, out)
     kind = "scan_sum" if node.target.overloadpacket is aten.cumsum else "scan_prod"
+    if not x.shape or x.shape[dim % len(x.shape)] == 1:
+        of_one = _sum_of_one if kind == "scan_sum" and x.shape else converted  # eager copies what has no dimensions
+        return of_one(x, x.shape, out)
     if out in HALF and kind == "scan_prod":
         return NotImplemented
     d = dim % len(x.shape)
