@@ -37,7 +37,7 @@ def result(mode: FakeTensorMode, func: Any, args: Sequence[Any], kwargs: Mapping
     if func not in _LAID_OUT_BY_KERNEL or type(fake) is not FakeTensor or fake.fake_device.type != "cpu":
         return fake
     tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
-    if any(t._has_symbolic_sizes_strides or t.numel() > _ASKED for t in (fake, *tensors)):  # type: ignore[attr-defined]
+    if any(t._has_symbolic_sizes_strides or t.numel() > _ASKED for t in (fake, *tensors)):
         return fake
     strides = _kernels_strides(func, args, kwargs)
     if strides == fake.stride():

@@ -15,7 +15,7 @@ from pydynamo.lowering.lower.strides import memory_order, normalize_dims, prod
 from pydynamo.lowering.lower.views import reshape
 from pydynamo.lowering.numerics import HALF, compute_dtype
 from pydynamo.lowering.operators import SOFTMAX_STATS
-from pydynamo.lowering.symbols import Size
+from pydynamo.lowering.symbols import Int, Size
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -52,7 +52,7 @@ def reduced(
     return y if keepdim else drop(y, dims)
 
 
-def _sum_of_one(x: Tensorish, shape: Sequence[Size], out: torch.dtype) -> Lazy:
+def _sum_of_one(x: Tensorish, shape: Sequence[Int], out: torch.dtype) -> Lazy:
     """Each element of `x` added to nothing: a sum starts from 0.0, so it is never -0.0."""
     y = converted(x, shape, out)
     if not out.is_floating_point:
