@@ -255,6 +255,7 @@ def _partial(tx: Translator, value: Any, source: Source) -> VariableTracker:
         [LazyVariable(tx, item, sources.item(args_at, index)) for index, item in enumerate(value.args)],
         {name: LazyVariable(tx, item, sources.item(keywords_at, name)) for name, item in value.keywords.items()},
         source,
+        value.__dict__,
     )
 
 

@@ -83,7 +83,9 @@ _BREAKING_MODULES: dict[str, str] = {
 
 
 #: modules inside those that break, whose functions are ordinary ones
-_INLINED_MODULES = frozenset({"torch.autograd.grad_mode", "torch.backends.mha"})
+_INLINED_MODULES = frozenset(
+    {"torch.autograd.grad_mode", "torch.backends.mha", "torch.jit", "torch.jit._script", "torch.jit._trace"}
+)
 
 
 def break_reason_of_function(fn: types.FunctionType) -> str | None:

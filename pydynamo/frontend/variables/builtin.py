@@ -47,7 +47,6 @@ _FOLDABLE: frozenset[Any] = frozenset(
         str.maketrans,
         float.fromhex,
         bytes.fromhex,
-        dict.fromkeys,
         *(value for name, value in vars(math).items() if callable(value)),
     }
 )
@@ -90,8 +89,10 @@ class BuiltinVariable(NativeFunctionVariable):
 
             return new_instance(tx, bound_to, args[0].realize(), args[1:])
         if isinstance(bound_to, type) and fn.__name__ == "fromkeys":
-            from pydynamo.frontend.variables.dicts import DictVariable
+            from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable
 
+            if bound_to not in DICT_TYPES:
+                unsupported("opaque-object", f"{bound_to.__qualname__}.fromkeys")
             return DictVariable({}, bound_to).call_method(tx, "fromkeys", args, kwargs)
         unsupported(break_reason_of_builtin(fn), f"call of builtin {getattr(fn, '__qualname__', fn)!r}")
 

@@ -25,6 +25,7 @@ from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
 from pydynamo.frontend.variables.exceptions import TracebackVariable
+from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.objects import lookup
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.text import text_of
@@ -105,10 +106,34 @@ def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         raise
 
 
+#: attributes of a class in C that every instance has, whatever it holds
+_METHODS = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.BuiltinMethodType,
+    str,
+    type(None),
+)
+
+
+def _is_given_by_class(kind: type, name: str) -> bool:
+    """True if the values of a class that cannot change have a method or constant of that name."""
+    if not kind.__flags__ & (1 << 8) or issubclass(kind, type):
+        return False
+    base, raw = lookup(kind, name)
+    return base is not None and (isinstance(raw, _METHODS) or name in ("__class__", "__dict__"))
+
+
 @handles(hasattr)
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    owner, name = args[0].realize(), args[1].realize().as_constant()
+    if isinstance(name, str) and _is_given_by_class(owner.python_type(), name):
+        return constant(True)
+    if isinstance(owner, NativeFunctionVariable) and not hasattr(owner.fn, "__dict__"):
+        return constant(hasattr(owner.fn, name))
     try:
-        args[0].realize().getattr(tx, args[1].realize().as_constant()).realize()  # guards that it is there
+        owner.getattr(tx, name).realize()  # guards that it is there
     except ObservedException as error:
         if issubclass(error.vt.python_type(), AttributeError):
             return constant(False)

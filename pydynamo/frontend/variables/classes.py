@@ -165,7 +165,10 @@ class ClassVariable(VariableTracker):
         if method is not None:
             return method.call_function(tx, [key], {})
         base, raw = lookup(self.value, "__class_getitem__")
-        if base is typing.Generic and key.is_constant():
+        made_in_c = isinstance(raw, types.ClassMethodDescriptorType) or (
+            isinstance(raw, classmethod) and isinstance(raw.__func__, type)
+        )
+        if (base is typing.Generic or made_in_c) and key.is_constant():
             alias = run_python(tx, lambda: self.value[key.as_constant()])  # type: ignore[index]
             return tx.wrap_at(alias, sources.const(alias))
         if isinstance(raw, classmethod) and isinstance(raw.__func__, types.FunctionType) and base is not typing.Generic:

@@ -373,7 +373,14 @@ class BoundMethodVariable(VariableTracker):
 class PartialVariable(VariableTracker):
     """``functools.partial``"""
 
-    def __init__(self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        function: VariableTracker,
+        args: Args,
+        kwargs: Kwargs,
+        source: Source | None = None,
+        own: dict[str, Any] | None = None,
+    ) -> None:
         from pydynamo.frontend.variables.dicts import DictVariable
 
         self.function = function
@@ -381,6 +388,8 @@ class PartialVariable(VariableTracker):
         #: one dictionary: the program may change it
         self.keywords = DictVariable.from_pairs([(constant(k), v) for k, v in kwargs.items()])
         self.source = source
+        #: the real attributes of a partial that exists
+        self.own = own if own is not None else {}
         #: what the trace set on a partial of its own
         self.attributes: dict[str, VariableTracker] = {}
 
@@ -409,12 +418,16 @@ class PartialVariable(VariableTracker):
             return self.keywords
         if name in self.attributes:
             return self.attributes[name]
-        if not hasattr(functools.partial, name):
-            tx.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
-        return super().getattr(tx, name)
+        if any(name in base.__dict__ for base in functools.partial.__mro__):
+            return super().getattr(tx, name)
+        if self.source is not None:
+            if name in self.own:
+                return LazyVariable(tx, self.own[name], sources.attr(self.source, name))
+            tx.output.guards.add("DICT_HAS", self.source, (name, False))
+        tx.raise_error(AttributeError, f"'functools.partial' object has no attribute '{name}'")
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        if self.source is not None or hasattr(functools.partial, name):
+        if self.source is not None or any(name in base.__dict__ for base in functools.partial.__mro__):
             super().setattr(tx, name, value)
         self.attributes[name] = value
 

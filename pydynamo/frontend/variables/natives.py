@@ -41,6 +41,8 @@ class NativeFunctionVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("__name__", "__qualname__", "__module__", "__doc__") and hasattr(self.fn, name):
             return constant(getattr(self.fn, name))
+        if not hasattr(self.fn, name):
+            tx.raise_error(AttributeError, f"'{type(self.fn).__name__}' object has no attribute '{name}'")
         return super().getattr(tx, name)
 
     def reconstruct(self, cg: PyCodegen) -> None:

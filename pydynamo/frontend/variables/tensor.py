@@ -128,11 +128,11 @@ class TensorVariable(VariableTracker):
             "_backward_hooks",
         ):
             return self._grad(tx) if name == "grad" else super().getattr(tx, name)
-        if callable(getattr(torch.Tensor, name, None)):
+        if callable(getattr(torch.Tensor, name, None)) and _is_on_class(name):
             return MethodOfBuiltin(self, name)
-        if self.source is not None and not hasattr(torch.Tensor, name):
+        if self.source is not None and not _is_on_class(name):
             return tx.attribute_of_input_tensor(self, name)
-        if not hasattr(torch.Tensor, name):
+        if not _is_on_class(name):
             tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
         return super().getattr(tx, name)
 
@@ -197,6 +197,11 @@ class TensorVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"tensor {self.source.name}" if self.source is not None else f"tensor {self.node.name}"
+
+
+def _is_on_class(name: str) -> bool:
+    """True if tensors have the attribute; what only the class itself has, such as ``__name__``, they have not."""
+    return any(name in base.__dict__ for base in torch.Tensor.__mro__)
 
 
 def _moves(name: str, args: Args) -> bool:

@@ -14,6 +14,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
+from pydynamo.frontend.variables.torch_queries import ask, is_query
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -173,6 +174,7 @@ def answered_functions() -> dict[Any, Handler]:
         torch._C._functorch.peek_interpreter_stack: const(None),
         torch._C._log_api_usage_once: const(None),
         torch._C._set_grad_enabled: _set_grad,
+        torch._C._group_tensors_by_device_and_dtype: _grouped_tensors,
         torch.is_deterministic_algorithms_warn_only_enabled: now(torch.is_deterministic_algorithms_warn_only_enabled),
         torch.are_deterministic_algorithms_enabled: now(torch.are_deterministic_algorithms_enabled),
         torch.jit.isinstance: _jit_isinstance,
@@ -245,11 +247,39 @@ def _set_grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return NONE
 
 
+def _grouped_tensors(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """The lists of tensors split by the device and dtype of the first list, with their places if these are asked for."""
+    from pydynamo.frontend.protocols import iterate
+    from pydynamo.frontend.variables.dicts import DictVariable
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+    from pydynamo.frontend.variables.tensor import TensorVariable
+
+    columns = [[item.realize() for item in iterate(tx, column)] for column in iterate(tx, args[0])]
+    with_places = tx.truth(args[1] if len(args) > 1 else kwargs.get("with_indices", constant(False)))
+    places: dict[Any, list[int]] = {}
+    for index, first in enumerate(columns[0]):
+        if not isinstance(first, TensorVariable):
+            unsupported("unsupported-torch-call", "a list to be grouped that holds more than tensors")
+        places.setdefault((first.fake.device, first.fake.dtype), []).append(index)
+    if len(places) > 1 or any(column and len(column) != len(columns[0]) for column in columns):
+        unsupported("unsupported-torch-call", "tensors of several devices or dtypes to be grouped")
+    grouped = DictVariable({})
+    for key, indices in places.items():
+        lists: list[VariableTracker] = [
+            SequenceVariable([column[index] for index in indices] if column else [], list) for column in columns
+        ]
+        shown = from_python(indices if with_places else [])
+        grouped.put(from_python(key), SequenceVariable([SequenceVariable(lists, list), shown], tuple))
+    return grouped
+
+
 def special_function(fn: Any) -> Handler | None:
     """The handler of a Python function that is not inlined, None if it is an ordinary one."""
     answered = answered_functions().get(fn)
     if answered is not None:
         return answered
+    if is_query(fn):
+        return lambda tx, args, kwargs: ask(tx, fn, args, kwargs)
     if fn in graph_functions():
         return lambda tx, args, kwargs: record(tx, fn, args, kwargs)
     return None
