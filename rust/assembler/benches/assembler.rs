@@ -63,7 +63,7 @@ fn real_code(c: &mut Criterion) {
         b.iter(|| {
             for (program, record) in &programs {
                 let meta = meta(version, record.firstlineno);
-                let options = Options { verify: false, original: Some(record.raw()) };
+                let options = Options { original: Some(record.raw()), ..Options::default() };
                 let _ = black_box(assemble::assemble(program, &meta, options, &mut scratch, &mut out));
             }
         });

@@ -91,7 +91,7 @@ impl Pipeline {
         assemble::assemble(
             &self.program,
             &meta,
-            Options { verify: false, original: Some(raw) },
+            Options { original: Some(raw), ..Options::default() },
             &mut self.scratch,
             &mut self.out,
         )

@@ -3,7 +3,7 @@
 //! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
 //! that really will be there; the tables need all of it.
 use crate::adapt::{self, Adapted, landing};
-use crate::code::{Assembled, CodeMeta, Options, Program};
+use crate::code::{Assembled, CodeMeta, Lines, Options, Program};
 use crate::emit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
@@ -139,7 +139,17 @@ fn finish(
         &depths.regions
     };
     emit::code(meta.version, &program.insts, layout, &mut out.code);
-    emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
+    out.lines = match options.original {
+        Some(original) if options.keeps_lines => {
+            // No instruction takes more room than it did: where all take as much together, each does.
+            let in_place = !*is_adapted && 2 * layout.units() as usize == original.code.len();
+            if in_place && !original.linetable.is_empty() { Lines::Kept } else { Lines::Wanted }
+        }
+        _ => {
+            emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
+            Lines::Written
+        }
+    };
     emit::exceptions(program, layout, regions, &mut out.exceptiontable);
     Ok(())
 }

@@ -188,6 +188,22 @@ pub struct Options<'a> {
     /// What the program was taken apart from, if it is known. A result with the same bytes was not edited: it stays as CPython's
     /// compiler wrote it, also where that is not safe for signals (see [`crate::adapt`]).
     pub original: Option<RawCode<'a>>,
+    /// The program came from [`crate::disasm::disassemble_without_positions`] and was not edited: where every instruction stands
+    /// at its old place, the line table of the original holds as it is.
+    pub keeps_lines: bool,
+}
+
+/// What became of the line table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// It was written.
+    #[default]
+    Written,
+    /// The original's holds.
+    Kept,
+    /// Some instructions are not where they were, or the original has no table: the program must be assembled with its
+    /// positions.
+    Wanted,
 }
 
 /// The finished parts of a code object.
@@ -195,8 +211,10 @@ pub struct Options<'a> {
 pub struct Assembled {
     /// `co_code`.
     pub code: Vec<u8>,
-    /// `co_linetable`.
+    /// `co_linetable`, if it was written.
     pub linetable: Vec<u8>,
+    /// What became of `co_linetable`.
+    pub lines: Lines,
     /// `co_exceptiontable`.
     pub exceptiontable: Vec<u8>,
     /// `co_stacksize`.

@@ -45,10 +45,19 @@ struct Scratch {
 /// A code object that is damaged: opcodes that no code object may contain, a truncated instruction, a jump or a handler into the
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
-    SCRATCH.with_borrow_mut(|scratch| disassemble_with(version, raw, program, scratch))
+    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<true>(version, raw, program, scratch))
 }
 
-fn disassemble_with(
+/// The same, for programs that go back to where they came from: the line table is checked, but no instruction gets its position.
+/// See [`crate::code::Options::keeps_lines`].
+///
+/// # Errors
+/// As [`disassemble`].
+pub fn disassemble_without_positions(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
+    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<false>(version, raw, program, scratch))
+}
+
+fn disassemble_with<const POSITIONS: bool>(
     version: Version,
     raw: &RawCode,
     program: &mut Program,
@@ -80,7 +89,7 @@ fn disassemble_with(
             lasti: entry.lasti,
         });
     }
-    walk(version, raw, program, scratch)?;
+    walk::<POSITIONS>(version, raw, program, scratch)?;
     resolve_targets(program, scratch)?;
     if !scratch.wide_jumps.is_empty() {
         remember_long_jumps(version, program, scratch)?;
@@ -88,10 +97,21 @@ fn disassemble_with(
     Ok(())
 }
 
-fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Scratch) -> Result<()> {
+fn walk<const POSITIONS: bool>(
+    version: Version,
+    raw: &RawCode,
+    program: &mut Program,
+    scratch: &mut Scratch,
+) -> Result<()> {
     let reading = units::reading(version, raw.live);
     let units = (raw.code.len() / 2) as u32;
-    read_lines(raw, units, &mut scratch.lines)?;
+    if POSITIONS {
+        read_lines(raw, units, &mut scratch.lines)?;
+    } else {
+        scratch.lines.clear();
+        scratch.lines.push(Stretch::LAST);
+        fits(raw, units, linetable::check(raw.linetable, raw.firstlineno, units)?)?;
+    }
     let lines = &scratch.lines[..];
     // The last stretch has no end, so there is always one.
     let (mut line, mut stretch) = (0, &lines[0]);
@@ -103,41 +123,43 @@ fn walk(version: Version, raw: &RawCode, program: &mut Program, scratch: &mut Sc
     while let Some(&[opcode, low]) = code.get(pos as usize) {
         let start = pos;
         let index = program.insts.len() as u32;
-        let Read { base, mut shape } = reading[opcode as usize];
-        let mut inst = Inst::new(base, u32::from(low));
+        let Read { base: mut opcode, mut shape } = reading[opcode as usize];
+        let (mut arg, mut written) = (u32::from(low), Written::PLAIN);
         if shape.is_illegal() {
-            pos = prefixed(version, code, pos, index, &mut inst)?;
-            Read { base: inst.opcode, shape } = reading[inst.opcode as usize];
-            legal(version, inst.opcode, index)?;
+            let prefixed = prefixed(version, code, pos, index)?;
+            (pos, arg) = (prefixed.pos, prefixed.arg);
+            Read { base: opcode, shape } = reading[prefixed.opcode as usize];
+            legal(version, opcode, index)?;
             if shape.is_jump() {
-                scratch.wide_jumps.push((index, inst.written.prefixes()));
-                inst.written = Written::PLAIN;
-            } else if inst.written.prefixes() == shape::prefixes(inst.arg) {
-                inst.written = Written::PLAIN;
+                scratch.wide_jumps.push((index, prefixed.count));
+            } else if prefixed.count != shape::prefixes(arg) {
+                written = Written::with_prefixes(prefixed.count);
             }
         }
-        // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
-        line += usize::from(start >= stretch.end);
-        stretch = &lines[line];
-        while start >= stretch.end {
-            line += 1;
+        if POSITIONS {
+            // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
+            line += usize::from(start >= stretch.end);
             stretch = &lines[line];
+            while start >= stretch.end {
+                line += 1;
+                stretch = &lines[line];
+            }
         }
-        inst.loc = stretch.loc;
         if pos >= regions.boundary {
             regions.advance(start, pos)?;
         }
-        inst.region = regions.current;
         pos += 1 + shape.caches();
+        let mut target = NO_INDEX;
         if shape.is_jump() {
-            inst.target = target_unit(shape, pos, inst.arg, units, index)?;
-            inst.arg = 0;
+            target = target_unit(shape, pos, arg, units, index)?;
+            arg = 0;
             scratch.jumps.push(index);
         }
         if let Some(index_at) = index_at.get_mut(start as usize) {
             *index_at = index;
         }
-        program.insts.push(inst);
+        let loc = if POSITIONS { stretch.loc } else { Location::NONE };
+        program.insts.push(Inst { opcode, written, arg, target, region: regions.current, loc });
     }
     if pos > units {
         let last = program.insts.len() as u32 - 1;
@@ -157,25 +179,35 @@ fn target_unit(shape: Shape, end: u32, distance: u32, units: u32, index: u32) ->
         .ok_or_else(|| Error::at(ErrorKind::BadJump, index, "the jump leaves the code"))
 }
 
-/// Reads the prefixes at `pos`, then the opcode into `inst`; the unit of the opcode.
+/// An instruction behind its prefixes.
+struct Prefixed {
+    /// The unit of its opcode.
+    pos: u32,
+    opcode: u8,
+    arg: u32,
+    /// How many prefixes there are.
+    count: u32,
+}
+
+/// Reads the prefixes at `pos`, if it is those that stand there, and what follows.
 #[cold]
-fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32, inst: &mut Inst) -> Result<u32> {
+fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32) -> Result<Prefixed> {
     let extended_arg = shape::extended_arg(version);
-    let mut prefixes = 0;
-    while inst.opcode == extended_arg {
-        prefixes += 1;
-        pos += 1;
+    let (mut count, mut arg) = (0, 0);
+    loop {
         let Some(&[opcode, low]) = code.get(pos as usize) else {
             return Err(Error::at(ErrorKind::BadCode, index, "co_code ends behind an EXTENDED_ARG"));
         };
-        if prefixes > 3 {
+        if count > 3 {
             return Err(Error::at(ErrorKind::BadCode, index, "more than three EXTENDED_ARG prefixes"));
         }
-        inst.opcode = opcode;
-        inst.arg = inst.arg << 8 | u32::from(low);
+        arg = arg << 8 | u32::from(low);
+        if opcode != extended_arg {
+            return Ok(Prefixed { pos, opcode, arg, count });
+        }
+        count += 1;
+        pos += 1;
     }
-    inst.written = Written::with_prefixes(prefixes);
-    Ok(pos)
 }
 
 /// Opcode and operand of the instruction with this index in code that may be damaged behind it.
@@ -226,28 +258,36 @@ struct Stretch {
     loc: Location,
 }
 
+impl Stretch {
+    /// The one behind the last.
+    const LAST: Self = Self { end: u32::MAX, loc: Location::NONE };
+}
+
 /// Reads the whole line table. After its last entry comes one without end.
 fn read_lines(raw: &RawCode, units: u32, lines: &mut Vec<Stretch>) -> Result<()> {
     lines.clear();
     let mut reader = linetable::Reader::new(raw.linetable, raw.firstlineno);
-    let mut next = Stretch { end: 0, loc: Location::NONE };
-    loop {
-        match reader.read(&mut next.loc)? {
-            0 => break,
-            covered => next.end += covered,
-        }
-        if next.end > units {
+    let mut end = 0;
+    while end <= units {
+        let (covered, loc) = reader.read()?;
+        if covered == 0 {
             break;
         }
-        lines.push(next);
+        end += covered;
+        lines.push(Stretch { end, loc });
     }
-    // No table at all is a way to say that nothing is known.
-    if next.end != units && !raw.linetable.is_empty() {
-        let reason = format!("co_linetable is truncated or too long: the code has {units} units");
-        return Err(Error::whole(ErrorKind::BadLineTable, reason));
-    }
-    lines.push(Stretch { end: u32::MAX, loc: Location::NONE });
+    fits(raw, units, end)?;
+    lines.push(Stretch::LAST);
     Ok(())
+}
+
+/// Checks that the line table covers the code. No table at all is a way to say that nothing is known.
+fn fits(raw: &RawCode, units: u32, covered: u32) -> Result<()> {
+    if covered == units || raw.linetable.is_empty() {
+        return Ok(());
+    }
+    let reason = format!("co_linetable is truncated or too long: the code has {units} units");
+    Err(Error::whole(ErrorKind::BadLineTable, reason))
 }
 
 /// The regions, entered and left along with the code.

@@ -38,12 +38,12 @@ impl<'a> Reader<'a> {
         Self { bytes: table, pos: 0, line: if firstlineno == i32::MIN { i32::MIN + 1 } else { firstlineno } }
     }
 
-    /// Reads an entry's position into `loc`. Returns how many units it covers (1 to 8), or 0 at the table's end.
+    /// Reads an entry: how many units it covers (1 to 8), and their position; 0 units at the table's end.
     ///
     /// # Errors
     /// [`ErrorKind::BadLineTable`] if the table is truncated or holds numbers that do not fit a position.
     #[inline]
-    pub fn read(&mut self, loc: &mut Location) -> Result<u32> {
+    pub fn read(&mut self) -> Result<(u32, Location)> {
         // The two frequent forms differ by half of the entries, at random, so they are told apart without a branch.
         if let Some(&[head, second, third]) = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk) {
             let code = head >> 3 & 0xf;
@@ -60,12 +60,38 @@ impl<'a> Reader<'a> {
                 if let Some(line) = self.line.checked_add(i32::from(delta)).filter(|_| inside) {
                     self.line = line;
                     self.pos += 3 - usize::from(short);
-                    *loc = on_line(line, i32::from(col), i32::from(end_col));
-                    return Ok(u32::from(head & 7) + 1);
+                    return Ok((u32::from(head & 7) + 1, on_line(line, i32::from(col), i32::from(end_col))));
                 }
             }
         }
-        self.read_slowly(loc)
+        let mut loc = Location::NONE;
+        let units = self.read_slowly(&mut loc)?;
+        Ok((units, loc))
+    }
+
+    /// Reads an entry, but for its columns: how many units it covers, or 0 at the table's end.
+    ///
+    /// # Errors
+    /// As [`Reader::read`].
+    #[inline]
+    fn skip(&mut self) -> Result<u32> {
+        if let Some(&[head, second, third]) = self.bytes.get(self.pos..).and_then(<[u8]>::first_chunk) {
+            let code = head >> 3 & 0xf;
+            let short = code < CODE_ONE_LINE;
+            let third = if short { 0 } else { third };
+            let delta = if short { 0 } else { code - CODE_ONE_LINE };
+            // CPython looks for entries by their first bit, so nothing inside of one may have it.
+            let is_entry = head & !(second | third) & ENTRY != 0;
+            if let Some(line) = self.line.checked_add(i32::from(delta))
+                && is_entry
+                && code < CODE_NO_COLUMNS
+            {
+                self.line = line;
+                self.pos += 3 - usize::from(short);
+                return Ok(u32::from(head & 7) + 1);
+            }
+        }
+        self.read_slowly(&mut { Location::NONE })
     }
 
     #[inline(never)]
@@ -181,6 +207,22 @@ impl<'a> Reader<'a> {
         self.pos = pos;
         Ok(loc)
     }
+}
+
+/// Checks a whole table, to the entry with which it covers more than `most` units. Returns how many units it covers.
+///
+/// # Errors
+/// As [`Reader::read`].
+pub(crate) fn check(table: &[u8], firstlineno: i32, most: u32) -> Result<u32> {
+    let mut reader = Reader::new(table, firstlineno);
+    let mut units = 0;
+    while units <= most {
+        match reader.skip()? {
+            0 => break,
+            covered => units += covered,
+        }
+    }
+    Ok(units)
 }
 
 const fn on_line(line: i32, col: i32, end_col: i32) -> Location {
@@ -342,11 +384,10 @@ mod tests {
     fn decode(table: &[u8], firstlineno: i32) -> Result<Vec<Location>> {
         let mut reader = Reader::new(table, firstlineno);
         let mut units = Vec::new();
-        let mut loc = Location::NONE;
         loop {
-            match reader.read(&mut loc)? {
-                0 => return Ok(units),
-                count => units.extend(std::iter::repeat_n(loc, count as usize)),
+            match reader.read()? {
+                (0, _) => return Ok(units),
+                (count, loc) => units.extend(std::iter::repeat_n(loc, count as usize)),
             }
         }
     }

@@ -24,8 +24,7 @@ fn region(target: u32, lasti: bool) -> Region {
 fn laid_out(version: Version, program: &Program) -> (Vec<&'static str>, Scratch) {
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     let meta = meta(version, 1);
-    assemble::assemble(program, &meta, Options { verify: false, original: None }, &mut scratch, &mut out)
-        .unwrap();
+    assemble::assemble(program, &meta, Options::default(), &mut scratch, &mut out).unwrap();
     let insts = scratch.adapted().map_or(&program.insts, |adapted| &adapted.program.insts);
     (insts.iter().map(|inst| tables::get(version).info[inst.opcode as usize].name).collect(), scratch)
 }
@@ -167,7 +166,7 @@ fn code_that_nobody_edited_lands_where_it_did() {
         let program = loop_behind(version, 9, 0, NONE, NONE);
         let (mut scratch, mut made) = (Scratch::default(), Assembled::default());
         let meta = meta(version, 1);
-        let options = |original| Options { verify: false, original };
+        let options = |original| Options { original, ..Options::default() };
         // Nothing was known of where it came from, so there is a NOP; the same bytes again need none.
         assemble::assemble(&program, &meta, options(None), &mut scratch, &mut made).unwrap();
         assert!(scratch.adapted().is_some());
@@ -210,7 +209,7 @@ fn send_leads_to_a_whole_unit_that_is_not_the_last() {
             let program = Program { insts: [&start[..], &end[..]].concat(), regions: Vec::new() };
             let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
             // Nothing but the verifier looks, and only from 3.12 on.
-            let options = Options { verify: true, original: None };
+            let options = Options { verify: true, ..Options::default() };
             let _ = assemble::assemble(&program, &meta(version, 1), options, &mut scratch, &mut out);
             let Some(adapted) = scratch.adapted().filter(|_| version >= Version::V312 && is_mended) else {
                 assert!(version < Version::V312 || !is_mended, "{version:?} {end:?}");

@@ -21,7 +21,7 @@ fn apart(version: Version, record: &Record) -> Program {
 fn together(version: Version, record: &Record, program: &Program) -> Assembled {
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     let meta = meta(version, record.firstlineno);
-    let options = Options { verify: false, original: Some(record.raw()) };
+    let options = Options { original: Some(record.raw()), ..Options::default() };
     assemble::assemble(program, &meta, options, &mut scratch, &mut out)
         .unwrap_or_else(|error| panic!("{version:?} {}: {error}", record.name));
     out

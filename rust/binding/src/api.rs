@@ -12,6 +12,7 @@ use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Options, Program, RawCode};
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::OpFlags;
+use pydynamo_assembler::version::Version;
 use pydynamo_assembler::{disasm, shape, units};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -41,9 +42,15 @@ pub fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
 }
 
 pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
+    take_apart_with(disasm::disassemble, view, program)
+}
+
+type Disassemble = fn(Version, &RawCode<'_>, &mut Program) -> pydynamo_assembler::Result<()>;
+
+fn take_apart_with(disassemble: Disassemble, view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
     let raw = view.raw();
     let version = state().version;
-    disasm::disassemble(version, &raw, program).map_err(|error| {
+    disassemble(version, &raw, program).map_err(|error| {
         let plain = units::plain(version, raw.code.as_chunks().0);
         let found = error.index.and_then(|index| disasm::instruction_at(version, &plain, index));
         let culprit = found.map_or(Culprit::Unknown, |(opcode, arg)| Culprit::Raw(opcode, arg));
@@ -61,13 +68,19 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
     let view = CodeView::new(code)?;
     with_program(|program| {
         view.prefetch_pools();
-        take_apart(&view, program)?;
+        take_apart_with(disasm::disassemble_without_positions, &view, program)?;
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
-        let options = Options { verify, original: Some(view.raw()) };
-        pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, options, None)
-            // only a failure is worth the instruction objects that name its operands
-            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
+        // only a failure is worth the instruction objects that name its operands
+        let exception = |failure: Failure| failure.into_exception(py, instructions_of(&view).ok().as_ref());
+        let options = Options { verify, original: Some(view.raw()), keeps_lines: true };
+        let (consts, names) = (&spec.consts, &spec.names);
+        let made = pipeline::assemble_if_in_place(py, &spec, consts, names, &locals, program, options, None);
+        if let Some(code) = made.map_err(exception)? {
+            return Ok(code);
+        }
+        take_apart(&view, program)?;
+        pipeline::assemble(py, &spec, consts, names, &locals, program, options, None).map_err(exception)
     })
 }
 
@@ -85,7 +98,7 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = code.py();
     let view = CodeView::new(code)?;
     with_program(|program| {
-        take_apart(&view, program)?;
+        take_apart_with(disasm::disassemble_without_positions, &view, program)?;
         let spec = Spec::of_code(&view);
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(), program, stacksize)
@@ -192,7 +205,7 @@ fn transform_code_object<'py>(
     spec.set_original(&view, unchanged);
     // Not the live units, which may have changed since.
     let original = RawCode { code: co_code.as_bytes(), live: false, ..view.raw() };
-    let options = Options { verify, original: Some(original) };
+    let options = Options { verify, original: Some(original), ..Options::default() };
     put_together(&instructions, &spec, options, None).map(|made| made.code)
 }
 
@@ -281,7 +294,8 @@ fn clean_and_assemble_instructions<'py>(
         linetable: &[],
         firstlineno: spec.firstlineno,
     });
-    let made = put_together(list, &spec, Options { verify, original }, Some(&mut units))?;
+    let made =
+        put_together(list, &spec, Options { verify, original, ..Options::default() }, Some(&mut units))?;
     let view = CodeView::new(&made.code)?;
     let layout = &state().layout;
     // SAFETY: fields of a live code object.

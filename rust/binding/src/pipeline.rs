@@ -6,7 +6,7 @@ use crate::lower::Failure;
 use crate::spec::Spec;
 use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
-use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
+use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Lines, Options, Program, RegionDepth, Trust};
 use pydynamo_assembler::stack::{self, Depths};
 use pydynamo_assembler::verify::{self, Landings};
 use pydynamo_assembler::{Error, ErrorKind};
@@ -49,8 +49,26 @@ pub fn assemble<'py>(
     locals: &Locals<'py>,
     program: &Program,
     options: Options<'_>,
-    mut placed: Option<&mut Vec<u32>>,
+    placed: Option<&mut Vec<u32>>,
 ) -> Result<Bound<'py, PyAny>, Failure> {
+    let options = Options { keeps_lines: false, ..options };
+    let made = assemble_if_in_place(py, spec, consts, names, locals, program, options, placed)?;
+    made.ok_or_else(|| Error::whole(ErrorKind::BadLineTable, "no line table was written").into())
+}
+
+/// The same. `None`: the options say that the program is without positions, but it must have them, because some instruction is not
+/// where it was.
+#[allow(clippy::too_many_arguments)]
+pub fn assemble_if_in_place<'py>(
+    py: Python<'py>,
+    spec: &Spec<'py>,
+    consts: &Bound<'py, PyTuple>,
+    names: &Bound<'py, PyTuple>,
+    locals: &Locals<'py>,
+    program: &Program,
+    options: Options<'_>,
+    mut placed: Option<&mut Vec<u32>>,
+) -> Result<Option<Bound<'py, PyAny>>, Failure> {
     with_workspace(|work| {
         let Workspace { scratch, out, kinds, trust, .. } = work;
         let meta = meta(spec, consts, names, locals, kinds, trust);
@@ -58,11 +76,14 @@ pub fn assemble<'py>(
             indices_in_range(program, &meta)?;
         }
         assemble::assemble(program, &meta, options, scratch, out)?;
+        if out.lines == Lines::Wanted {
+            return Ok(None);
+        }
         if let Some(units) = placed.as_mut() {
             units.clear();
             units.extend((0..program.insts.len() as u32).map(|index| scratch.unit_of(index)));
         }
-        Ok(spec.new_code(py, out, consts, names)?)
+        Ok(Some(spec.new_code(py, out, consts, names)?))
     })
 }
 

@@ -4,7 +4,7 @@ use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, LocalKind};
+use pydynamo_assembler::code::{Assembled, Lines, LocalKind};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -344,7 +344,13 @@ impl<'py> Spec<'py> {
         names: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let code = PyBytes::new(py, &assembled.code);
-        let linetable = PyBytes::new(py, &assembled.linetable);
+        let linetable = match (assembled.lines, self.original) {
+            // SAFETY: a field of a live code object.
+            (Lines::Kept, Some(original)) => unsafe {
+                Bound::from_borrowed_ptr(py, read::<Obj>(original.code, state().layout.linetable))
+            },
+            _ => PyBytes::new(py, &assembled.linetable).into_any(),
+        };
         let exceptiontable = PyBytes::new(py, &assembled.exceptiontable);
         #[cfg(not(Py_3_13))]
         if let (None, Some(original)) = (&self.variables, self.original) {

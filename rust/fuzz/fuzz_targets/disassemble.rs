@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     for verify in [false, true] {
-        let made = assemble::assemble(&program, &meta(version), Options { verify, original: None }, &mut scratch, &mut out);
+        let made = assemble::assemble(&program, &meta(version), Options { verify, ..Options::default() }, &mut scratch, &mut out);
         if made.is_err() || scratch.adapted().is_some() {
             continue;
         }
@@ -67,5 +67,5 @@ fuzz_target!(|data: &[u8]| {
     sweep::remove_unreachable(version, &mut program);
     sweep::remove_pointless_jumps(version, &mut program);
     sweep::remove_dead_stores(version, &mut program, 4);
-    let _ = assemble::assemble(&program, &meta(version), Options { verify: true, original: None }, &mut scratch, &mut out);
+    let _ = assemble::assemble(&program, &meta(version), Options { verify: true, ..Options::default() }, &mut scratch, &mut out);
 });

@@ -86,7 +86,7 @@ fuzz_target!(|data: &[u8]| {
     let meta = subject.meta();
     let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
     for verify in [false, true] {
-        match assemble::assemble(&program, &meta, Options { verify, original: None }, &mut scratch, &mut out) {
+        match assemble::assemble(&program, &meta, Options { verify, ..Options::default() }, &mut scratch, &mut out) {
             Ok(()) => {
                 let raw = RawCode {
                     code: &out.code,
