@@ -112,6 +112,14 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Whether a name of so many characters may vouch for anything. Most do not even have the length.
+    #[inline]
+    #[must_use]
+    pub const fn may_follow(length: usize) -> bool {
+        // `.0` and `format`; all others are longer.
+        length == 2 || length >= 6
+    }
+
     /// What the name of a local, cell or free variable vouches for.
     #[inline]
     #[must_use]

@@ -50,6 +50,10 @@ const fn own_opcodes(version: Version) -> &'static [usize] {
 /// How far before the units stands the index of the first instruction that may be traced: RESUME.
 const FIRST_TRACEABLE: usize = 16;
 
+const CACHE_LINE: usize = 64;
+/// Cache lines of units that are fetched before anybody asks.
+const FETCHED_LINES: usize = 4;
+
 /// `T_OBJECT`, which `pyo3-ffi` marks as deprecated though CPython's code objects use it.
 const T_OBJECT: c_int = 6;
 
@@ -204,6 +208,13 @@ impl<'py> CodeView<'py> {
                 )));
             }
             let layout = &state().layout;
+            // Where the units begin, and what most functions have of them.
+            for line in 0..FETCHED_LINES {
+                let units = object.as_ptr().cast::<u8>().wrapping_add(layout.units + CACHE_LINE * line);
+                capi::prefetch(units.cast());
+            }
+            let linetable = read::<Obj>(object.as_ptr(), layout.linetable);
+            capi::prefetch(linetable.cast::<u8>().wrapping_add(CACHE_LINE).cast());
             for part in [
                 layout.consts,
                 layout.names,

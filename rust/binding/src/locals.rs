@@ -82,7 +82,18 @@ impl<'py> Locals<'py> {
 
 /// What a name vouches for.
 pub fn trust_of(name: Obj) -> Trust {
-    Trust::of_name(text_of(name), state().version)
+    if Trust::may_follow(length_of(name)) {
+        Trust::of_name(text_of(name), state().version)
+    } else {
+        Trust::None
+    }
+}
+
+/// A name's length in characters.
+#[inline]
+fn length_of(name: Obj) -> usize {
+    // SAFETY: a `str` that the caller keeps alive.
+    unsafe { ffi::PyUnicode_GET_LENGTH(name) as usize }
 }
 
 /// Where the name is under which the compiler of 3.14 keeps a set, or [`NO_INDEX`].
@@ -90,12 +101,10 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
     if state().version < Version::V314 {
         return NO_INDEX;
     }
-    let length = CONDITIONAL_ANNOTATIONS.len() as ffi::Py_ssize_t;
+    let is_it =
+        |name: &Obj| length_of(*name) == CONDITIONAL_ANNOTATIONS.len() && trust_of(*name) == Trust::Set;
     // SAFETY: the tuple is alive and so are its items, which are exact `str`.
-    let found = unsafe {
-        let is_it = |name: &Obj| ffi::PyUnicode_GetLength(*name) == length && trust_of(*name) == Trust::Set;
-        capi::tuple_items(names.as_ptr()).iter().position(is_it)
-    };
+    let found = unsafe { capi::tuple_items(names.as_ptr()).iter().position(is_it) };
     found.map_or(NO_INDEX, |index| index as u32)
 }
 
