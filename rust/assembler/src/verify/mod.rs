@@ -155,8 +155,15 @@ fn run(
     let check = Check { version, tables, program, meta };
     scratch.block_of.clear();
     scratch.block_of.resize(program.insts.len(), NO_INDEX);
-    let block_of = &mut scratch.block_of;
-    let mut facts = check.run(|target| block_of[target as usize] = 0)?;
+    scratch.blocks.clear();
+    let (block_of, blocks) = (&mut scratch.block_of, &mut scratch.blocks);
+    let mut facts = check.run(|target| {
+        let block = &mut block_of[target as usize];
+        if *block == NO_INDEX {
+            *block = blocks.len() as u32;
+            blocks.push(Block { start: target, slots: 0, depth: 0, seen: false, queued: false });
+        }
+    })?;
     if meta.flags & first_loop::ASYNC != 0
         && let Some(local) = meta.trusted_locals.iter().position(|trust| *trust == Trust::Iterator)
     {
@@ -165,21 +172,8 @@ fn run(
     let prologue_end = check.prologue(|index| block_of[index as usize] != NO_INDEX)?;
     levels(version, program, scratch)?;
 
-    scratch.blocks.clear();
     scratch.slots.clear();
     scratch.queue.clear();
-    for (index, block) in scratch.block_of.iter_mut().enumerate() {
-        if *block != NO_INDEX {
-            *block = scratch.blocks.len() as u32;
-            scratch.blocks.push(Block {
-                start: index as u32,
-                slots: 0,
-                depth: 0,
-                seen: false,
-                queued: false,
-            });
-        }
-    }
     scratch.locals.reset(meta);
     scratch.bits.clear();
     let words = scratch.blocks.len() * scratch.locals.bits().len();
