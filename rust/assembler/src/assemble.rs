@@ -49,6 +49,14 @@ impl Scratch {
         self.layout.measure(version, &self.adapted.program).map(|_| ())
     }
 
+    /// Lays out the caller's program. Says whether all jumps have the opcodes of their direction.
+    fn measure(&mut self, program: &Program, version: Version, options: Options<'_>) -> Result<bool> {
+        match options.unedited {
+            Some(unedited) => self.layout.adopt(&unedited.layout).map(|()| unedited.fits),
+            None => self.layout.measure(version, program),
+        }
+    }
+
     fn place(&self, index: InstIdx) -> InstIdx {
         if self.is_adapted { self.adapted.place[index as usize] } else { index }
     }
@@ -78,7 +86,7 @@ pub fn assemble(
 ) -> Result<()> {
     let version = meta.version;
     scratch.is_adapted = false;
-    let fits = scratch.layout.measure(version, program)?;
+    let fits = scratch.measure(program, version, options)?;
     let strays = landing::needed(version, program);
     if let Some(original) = options.original.filter(|_| fits && strays) {
         let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
@@ -88,7 +96,7 @@ pub fn assemble(
         {
             return Ok(());
         }
-        scratch.layout.measure(version, program)?;
+        scratch.measure(program, version, options)?;
     }
     if !fits || strays || adapt::needed(version, program) {
         scratch.adapt(version, program)?;
@@ -140,10 +148,12 @@ fn finish(
     };
     emit::code(meta.version, &program.insts, layout, &mut out.code);
     out.lines = match options.original {
-        Some(original) if options.keeps_lines => {
-            // No instruction takes more room than it did: where all take as much together, each does.
-            let in_place = !*is_adapted && 2 * layout.units() as usize == original.code.len();
-            if in_place && !original.linetable.is_empty() { Lines::Kept } else { Lines::Wanted }
+        Some(original) if options.unedited.is_some() => {
+            if *is_adapted || original.linetable.is_empty() {
+                Lines::Wanted
+            } else {
+                Lines::Kept
+            }
         }
         _ => {
             emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;

@@ -1,4 +1,5 @@
 //! What goes into and comes out of the pipeline.
+use crate::disasm::Unedited;
 use crate::inst::{Inst, InstIdx};
 use crate::version::Version;
 
@@ -196,9 +197,9 @@ pub struct Options<'a> {
     /// What the program was taken apart from, if it is known. A result with the same bytes was not edited: it stays as CPython's
     /// compiler wrote it, also where that is not safe for signals (see [`crate::adapt`]).
     pub original: Option<RawCode<'a>>,
-    /// The program came from [`crate::disasm::disassemble_without_positions`] and was not edited: where every instruction stands
-    /// at its old place, the line table of the original holds as it is.
-    pub keeps_lines: bool,
+    /// The program came from [`crate::disasm::disassemble_unedited`] and is as it was: every instruction stays where it stood, and the
+    /// line table of the original holds as it is.
+    pub unedited: Option<&'a Unedited>,
 }
 
 /// What became of the line table.
@@ -209,8 +210,8 @@ pub enum Lines {
     Written,
     /// The original's holds.
     Kept,
-    /// Some instructions are not where they were, or the original has no table: the program must be assembled with its
-    /// positions.
+    /// Some instructions cannot stay where they were, or the original has no table: the program must be taken apart and assembled
+    /// with its positions.
     Wanted,
 }
 

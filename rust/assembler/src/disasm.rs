@@ -45,22 +45,40 @@ struct Scratch {
 /// A code object that is damaged: opcodes that no code object may contain, a truncated instruction, a jump or a handler into the
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
-    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<true>(version, raw, program, scratch))
+    SCRATCH.with_borrow_mut(|scratch| {
+        disassemble_with::<true>(version, raw, program, &mut Unedited::default(), scratch)?;
+        if scratch.wide_jumps.is_empty() { Ok(()) } else { remember_long_jumps(version, program, scratch) }
+    })
 }
 
 /// The same, for programs that go back to where they came from: the line table is checked, but no instruction gets its position.
-/// See [`crate::code::Options::keeps_lines`].
+/// See [`crate::code::Options::unedited`].
 ///
 /// # Errors
 /// As [`disassemble`].
-pub fn disassemble_without_positions(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
-    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<false>(version, raw, program, scratch))
+pub fn disassemble_unedited(
+    version: Version,
+    raw: &RawCode,
+    program: &mut Program,
+    unedited: &mut Unedited,
+) -> Result<()> {
+    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<false>(version, raw, program, unedited, scratch))
+}
+
+/// What is known of a program that was taken apart and that nobody edits.
+#[derive(Clone, Debug, Default)]
+pub struct Unedited {
+    /// Where its instructions stand.
+    pub(crate) layout: Layout,
+    /// Whether all jumps have the opcodes of their direction.
+    pub(crate) fits: bool,
 }
 
 fn disassemble_with<const POSITIONS: bool>(
     version: Version,
     raw: &RawCode,
     program: &mut Program,
+    unedited: &mut Unedited,
     scratch: &mut Scratch,
 ) -> Result<()> {
     program.insts.clear();
@@ -89,11 +107,10 @@ fn disassemble_with<const POSITIONS: bool>(
             lasti: entry.lasti,
         });
     }
-    walk::<POSITIONS>(version, raw, program, scratch)?;
-    resolve_targets(program, scratch)?;
-    if !scratch.wide_jumps.is_empty() {
-        remember_long_jumps(version, program, scratch)?;
-    }
+    let starts = unedited.layout.begin();
+    walk::<POSITIONS>(version, raw, program, scratch, starts)?;
+    starts.push(units);
+    unedited.fits = resolve_targets(version, program, scratch)?;
     Ok(())
 }
 
@@ -102,6 +119,7 @@ fn walk<const POSITIONS: bool>(
     raw: &RawCode,
     program: &mut Program,
     scratch: &mut Scratch,
+    starts: &mut Vec<u32>,
 ) -> Result<()> {
     let reading = units::reading(version, raw.live);
     let units = (raw.code.len() / 2) as u32;
@@ -154,6 +172,9 @@ fn walk<const POSITIONS: bool>(
             target = target_unit(shape, pos, arg, units, index)?;
             arg = 0;
             scratch.jumps.push(index);
+        }
+        if !POSITIONS {
+            starts.push(start);
         }
         if let Some(index_at) = index_at.get_mut(start as usize) {
             *index_at = index;
@@ -335,7 +356,10 @@ fn inside(unit: u32) -> Error {
     Error::whole(ErrorKind::BadExceptionTable, reason)
 }
 
-fn resolve_targets(program: &mut Program, scratch: &Scratch) -> Result<()> {
+/// From units to indices. Says whether all jumps have the opcodes of their direction.
+fn resolve_targets(version: Version, program: &mut Program, scratch: &Scratch) -> Result<bool> {
+    let shapes = shape::of(version);
+    let mut fits = true;
     let index_of = |unit: u32| scratch.index_at.get(unit as usize).copied().unwrap_or(NO_INDEX);
     for &jump in &scratch.jumps {
         let inst = &mut program.insts[jump as usize];
@@ -343,6 +367,7 @@ fn resolve_targets(program: &mut Program, scratch: &Scratch) -> Result<()> {
         if inst.target == NO_INDEX {
             return Err(Error::at(ErrorKind::BadJump, jump, "the jump lands inside an instruction"));
         }
+        fits &= (inst.target <= jump) == shapes[inst.opcode as usize].is_backward();
     }
     for region in &mut program.regions {
         region.target = index_of(region.target);
@@ -351,7 +376,7 @@ fn resolve_targets(program: &mut Program, scratch: &Scratch) -> Result<()> {
             return Err(Error::whole(ErrorKind::BadExceptionTable, reason));
         }
     }
-    Ok(())
+    Ok(fits)
 }
 
 /// CPython does not always find the shortest jumps: from 3.12 on it starts from sizes that may be too large and stops at the first layout

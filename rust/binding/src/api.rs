@@ -10,6 +10,7 @@ use crate::pools::{ConstPool, NamePool};
 use crate::spec::{Spec, Variables};
 use crate::state::{Operand, state};
 use pydynamo_assembler::code::{Options, Program, RawCode};
+use pydynamo_assembler::disasm::Unedited;
 use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::OpFlags;
 use pydynamo_assembler::version::Version;
@@ -42,19 +43,43 @@ pub fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
 }
 
 pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
-    take_apart_with(disasm::disassemble, view, program)
+    take_apart_with(view, |version, raw| disasm::disassemble(version, raw, program))
 }
 
-type Disassemble = fn(Version, &RawCode<'_>, &mut Program) -> pydynamo_assembler::Result<()>;
-
-fn take_apart_with(disassemble: Disassemble, view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
+fn take_apart_with(
+    view: &CodeView<'_>,
+    disassemble: impl FnOnce(Version, &RawCode<'_>) -> pydynamo_assembler::Result<()>,
+) -> PyResult<()> {
     let raw = view.raw();
     let version = state().version;
-    disassemble(version, &raw, program).map_err(|error| {
+    disassemble(version, &raw).map_err(|error| {
         let plain = units::plain(version, raw.code.as_chunks().0);
         let found = error.index.and_then(|index| disasm::instruction_at(version, &plain, index));
         let culprit = found.map_or(Culprit::Unknown, |(opcode, arg)| Culprit::Raw(opcode, arg));
         errors::raise(view.object.py(), &error, culprit)
+    })
+}
+
+/// What is known of the program taken apart last to go back as it is.
+static UNEDITED: GilCell<Option<Unedited>> = GilCell::new(None);
+
+/// Runs `body` with a program that nobody is to edit: its instructions are without positions.
+fn with_unedited<T>(
+    view: &CodeView<'_>,
+    body: impl FnOnce(&mut Program, &Unedited) -> PyResult<T>,
+) -> PyResult<T> {
+    // SAFETY: the GIL is held; what is there is taken out, so that a call from within `body` finds nothing.
+    let mut unedited = unsafe { UNEDITED.get().take() }.unwrap_or_default();
+    with_program(|program| {
+        take_apart_with(view, |version, raw| {
+            disasm::disassemble_unedited(version, raw, program, &mut unedited)
+        })?;
+        let result = body(program, &unedited);
+        if program.insts.capacity() <= KEPT_INSTRUCTIONS {
+            // SAFETY: the GIL is held.
+            unsafe { *UNEDITED.get() = Some(unedited) };
+        }
+        result
     })
 }
 
@@ -66,14 +91,13 @@ fn take_apart_with(disassemble: Disassemble, view: &CodeView<'_>, program: &mut 
 fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = code.py();
     let view = CodeView::new(code)?;
-    with_program(|program| {
-        view.prefetch_pools();
-        take_apart_with(disasm::disassemble_without_positions, &view, program)?;
+    view.prefetch_pools();
+    with_unedited(&view, |program, unedited| {
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
         // only a failure is worth the instruction objects that name its operands
         let exception = |failure: Failure| failure.into_exception(py, instructions_of(&view).ok().as_ref());
-        let options = Options { verify, original: Some(view.raw()), keeps_lines: true };
+        let options = Options { verify, original: Some(view.raw()), unedited: Some(unedited) };
         let (consts, names) = (&spec.consts, &spec.names);
         let made = pipeline::assemble_if_in_place(py, &spec, consts, names, &locals, program, options, None);
         if let Some(code) = made.map_err(exception)? {
@@ -97,8 +121,7 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
 fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = code.py();
     let view = CodeView::new(code)?;
-    with_program(|program| {
-        take_apart_with(disasm::disassemble_without_positions, &view, program)?;
+    with_unedited(&view, |program, _| {
         let spec = Spec::of_code(&view);
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(), program, stacksize)

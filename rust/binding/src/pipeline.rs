@@ -51,13 +51,13 @@ pub fn assemble<'py>(
     options: Options<'_>,
     placed: Option<&mut Vec<u32>>,
 ) -> Result<Bound<'py, PyAny>, Failure> {
-    let options = Options { keeps_lines: false, ..options };
+    let options = Options { unedited: None, ..options };
     let made = assemble_if_in_place(py, spec, consts, names, locals, program, options, placed)?;
     made.ok_or_else(|| Error::whole(ErrorKind::BadLineTable, "no line table was written").into())
 }
 
-/// The same. `None`: the options say that the program is without positions, but it must have them, because some instruction is not
-/// where it was.
+/// The same. `None`: the options say that the program is without positions, but it must have them, because some instruction cannot
+/// stay where it was.
 #[allow(clippy::too_many_arguments)]
 pub fn assemble_if_in_place<'py>(
     py: Python<'py>,

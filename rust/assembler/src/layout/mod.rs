@@ -73,6 +73,24 @@ impl Layout {
         self.starts.last().copied().unwrap_or(0)
     }
 
+    /// To be told, in order, where the instructions of a program stand, and where its code ends.
+    pub(crate) fn begin(&mut self) -> &mut Vec<u32> {
+        self.jumps.clear();
+        self.starts.clear();
+        &mut self.starts
+    }
+
+    /// Takes over where the instructions of a program stood that nobody edited: it is well formed, and every jump has room for
+    /// its distance.
+    ///
+    /// # Errors
+    /// A program that is too large.
+    pub(crate) fn adopt(&mut self, other: &Self) -> Result<()> {
+        want_few(other.starts.len())?;
+        self.begin().extend_from_slice(&other.starts);
+        Ok(())
+    }
+
     /// Lays out a program whose jumps all have the opcodes of their direction.
     ///
     /// # Errors
@@ -93,10 +111,7 @@ impl Layout {
     pub fn measure(&mut self, version: Version, program: &Program) -> Result<bool> {
         let shapes = shape::of(version);
         let count = program.insts.len();
-        if count > MAX_INSTRUCTIONS {
-            let reason = format!("more than {MAX_INSTRUCTIONS} instructions");
-            return Err(Error::whole(ErrorKind::TooLarge, reason));
-        }
+        want_few(count)?;
         let regions = program.regions.len() as u32;
         self.jumps.clear();
         self.starts.clear();
@@ -217,6 +232,14 @@ impl Layout {
         }
         self.starts[done..].iter_mut().for_each(|start| *start += sum);
     }
+}
+
+fn want_few(count: usize) -> Result<()> {
+    if count <= MAX_INSTRUCTIONS {
+        return Ok(());
+    }
+    let reason = format!("more than {MAX_INSTRUCTIONS} instructions");
+    Err(Error::whole(ErrorKind::TooLarge, reason))
 }
 
 /// The error for the first record that is not well formed.
