@@ -5,7 +5,8 @@ use common::{Corpus, Record, corpora, meta};
 use proptest::prelude::*;
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::churn::{self, Random};
-use pydynamo_assembler::code::{Assembled, Options, Program};
+use pydynamo_assembler::code::{Assembled, Lines, Options, Program};
+use pydynamo_assembler::disasm::Unedited;
 use pydynamo_assembler::glue::Glue;
 use pydynamo_assembler::instrument::{Site, instrument};
 use pydynamo_assembler::op::Op;
@@ -52,16 +53,38 @@ fn unedited_code_comes_out_as_it_went_in() {
 }
 
 #[test]
+fn code_that_nobody_may_edit_stays_where_it_is_and_keeps_its_lines() {
+    let (mut scratch, mut out) = (Scratch::default(), Assembled::default());
+    let (mut program, mut unedited) = (Program::default(), Unedited::default());
+    each(|version, record| {
+        let raw = record.raw();
+        disasm::disassemble_unedited(version, &raw, &mut program, &mut unedited).unwrap();
+        let meta = meta(version, record.firstlineno);
+        let options = Options { original: Some(raw), unedited: Some(&unedited), ..Options::default() };
+        assemble::assemble(&program, &meta, options, &mut scratch, &mut out).unwrap();
+        assert_eq!(out.lines, Lines::Kept, "{version:?} {}", record.name);
+        assert_eq!(out.code, record.code, "{version:?} {}", record.name);
+        assert_eq!(out.exceptiontable, record.exceptiontable, "{version:?} {}", record.name);
+        let edited = together(version, record, &apart(version, record));
+        assert_eq!(
+            (edited.lines, edited.stacksize),
+            (Lines::Written, out.stacksize),
+            "{version:?} {}",
+            record.name
+        );
+    });
+}
+
+#[test]
 fn any_truncation_of_a_table_is_refused_or_harmless() {
     each(|version, record| {
         for cut in 0..record.linetable.len() {
             let raw =
                 pydynamo_assembler::code::RawCode { linetable: &record.linetable[..cut], ..record.raw() };
-            assert_eq!(
-                disasm::disassemble(version, &raw, &mut Program::default()).is_ok(),
-                cut == 0,
-                "{cut}"
-            );
+            let (program, unedited) = (&mut Program::default(), &mut Unedited::default());
+            assert_eq!(disasm::disassemble(version, &raw, program).is_ok(), cut == 0, "{cut}");
+            let same = disasm::disassemble_unedited(version, &raw, program, unedited);
+            assert_eq!(same.is_ok(), cut == 0, "{cut}");
         }
         for cut in 0..record.exceptiontable.len() {
             let table = &record.exceptiontable[..cut];
