@@ -20,6 +20,13 @@ from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
 from pydynamo.frontend.variables.caches import CacheVariable
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
+from pydynamo.frontend.variables.container_objects import (
+    ContainerObjectVariable,
+    DictContents,
+    ListContents,
+    builtin_base,
+    has_plain_items,
+)
 from pydynamo.frontend.variables.contexts import AutocastVariable, GradModeVariable, InferenceModeVariable, settings_of
 from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, SetVariable
 from pydynamo.frontend.variables.exceptions import InputExceptionVariable
@@ -134,7 +141,30 @@ def _wrap_object(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards.add("TYPE_MATCH", source, kind)
     if (is_plain_class(kind) and kind is not object) or kind is types.SimpleNamespace:
         return ObjectVariable(kind, value, source)
-    return OpaqueVariable(value, source)
+    return _container_object(tx, value, source) or OpaqueVariable(value, source)
+
+
+def _container_object(tx: Translator, value: Any, source: Source) -> VariableTracker | None:
+    kind = type(value)
+    base: Any = builtin_base(kind)
+    if base is None or not has_plain_items(kind):
+        return None
+    if base is list:
+        tx.output.guards.add("LENGTH", source, len(value))
+        items: list[VariableTracker] = [
+            LazyVariable(tx, item, Source("listitem", index, source)) for index, item in enumerate(list.__iter__(value))
+        ]
+        return ContainerObjectVariable(kind, ListContents(items, list, source), value, source)
+    keys = tuple(base.__iter__(value))
+    if not _may_be_keys(keys):
+        return None
+    tx.output.guards.add("KEYS", source, keys)
+    pairs = [
+        (_key(key), LazyVariable(tx, dict.__getitem__(value, key), Source("dictitem", key, source))) for key in keys
+    ]
+    contents = DictContents.from_pairs(pairs, base, source)  # type: ignore[arg-type]
+    assert isinstance(contents, DictContents)
+    return ContainerObjectVariable(kind, contents, value, source)
 
 
 def _tensor(tx: Translator, value: torch.Tensor, source: Source) -> VariableTracker:
@@ -172,9 +202,7 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
     if "__builtins__" in value and "__name__" in value:
         return OpaqueVariable(value, source)
     keys = tuple(value)
-    if not all(
-        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key) for key in keys
-    ):
+    if not _may_be_keys(keys):
         return OpaqueVariable(value, source)
     guards.add("KEYS", source, keys)
     pairs = [(_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys]
@@ -182,6 +210,12 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
     if type(value) is collections.defaultdict and value.default_factory is not None:
         made.factory = wrap(tx, value.default_factory, sources.attr(source, "default_factory"))
     return made
+
+
+def _may_be_keys(keys: tuple[Any, ...]) -> bool:
+    return all(
+        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key) for key in keys
+    )
 
 
 def _constant_tuple(key: Any) -> bool:

@@ -17,6 +17,7 @@ from pydynamo.frontend.side_effects import DELETED, Ledger
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import LazyVariable, NullVariable, VariableTracker
 from pydynamo.frontend.variables.constant import ConstantVariable
+from pydynamo.frontend.variables.container_objects import ContainerObjectVariable
 from pydynamo.frontend.variables.functions import CellVariable
 from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
@@ -210,6 +211,8 @@ class PyCodegen:
                     self.emit(asm.instruction("STORE_ATTR", argval="cell_contents"))
                 continue
             assert isinstance(value, ObjectVariable)
+            if isinstance(value, ContainerObjectVariable):
+                value.fill(self)
             _, names = self.ledger.attrs.get(id(value.identity()), (value, {}))
             for name, content in names.items():
                 if content is not DELETED:

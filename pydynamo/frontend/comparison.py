@@ -69,6 +69,11 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
         if not enum_with_methods(left) and not enum_with_methods(right):
             return fold(tx, function, [left, right])
     if is_user_object(left) or is_user_object(right):
+        from pydynamo.frontend.variables.container_objects import plain_operand
+
+        names = DUNDER_OF[symbol], DUNDER_OF[_MIRROR[symbol]], "__eq__"
+        left, right = plain_operand(left, *names), plain_operand(right, *names)
+    if is_user_object(left) or is_user_object(right):
         return _user_compare(tx, symbol, left, right)
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         same_kind = left.cls is right.cls or (issubclass(left.cls, tuple) and issubclass(right.cls, tuple))

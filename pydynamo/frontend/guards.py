@@ -6,6 +6,7 @@ means there. Knows sources, not values.
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import types
@@ -108,6 +109,8 @@ _FETCHES: dict[str, Fetch] = {
     "const": lambda w, n, s: w.builder.constant(s.key, s.name),
     "attr": lambda w, n, s: w.builder.attr(n, s.key, cls=w.types.get(s.base)),
     "item": lambda w, n, s: w.builder.subscript(n, s.key),
+    "dictitem": lambda w, n, s: w.builder.item(n, s.key),
+    "listitem": lambda w, n, s: w.builder.index(n, s.key),
     "type": lambda w, n, s: w.builder.type_of(n),
     "dictattr": lambda w, n, s: w.builder.dict_attr(n, s.key),
     "closure": lambda w, n, s: w.builder.cell_of(n, s.key),
@@ -164,10 +167,21 @@ def _tensor(w: _Writer, source: Source | None, guard: TensorGuard) -> None:
 def _same_keys(w: _Writer, source: Source | None, keys: tuple[Any, ...]) -> None:
     """The keys of a dict in order, or the members of a set."""
     node = w.node(source)
-    if w.types.get(source) in (set, frozenset):
+    kind = w.types.get(source, dict)
+    if kind in (set, frozenset):
         w.builder.custom(functools.partial(_same_members, frozenset(keys)), [node], f"members are {keys}")
+    elif issubclass(kind, collections.OrderedDict) and len(keys) > 1:
+        w.builder.custom(functools.partial(_same_order, keys), [node], f"keys are {keys}")
     else:
         w.builder.dict_keys(node, keys)
+
+
+def _same_order(wanted: tuple[Any, ...], found: collections.OrderedDict[Any, Any]) -> bool:
+    """The order that an OrderedDict shows is not that of the table below it."""
+    keys = tuple(collections.OrderedDict.__iter__(found))
+    return len(keys) == len(wanted) and all(
+        a is b or (type(a) is type(b) and a == b) for a, b in zip(keys, wanted, strict=True)
+    )
 
 
 def _same_members(wanted: frozenset[Any], found: Any) -> bool:

@@ -126,6 +126,11 @@ def binary(
             return _graph_with_container(tx, name, function, left, right)
     if name == "or" and _is_type_test(left) and _is_type_test(right):
         return fold(tx, function, [left, right])
+    if is_user_object(left) or is_user_object(right):
+        from pydynamo.frontend.variables.container_objects import plain_operand
+
+        dunders = f"__{name}__", f"__r{name}__"
+        left, right = left if inplace else plain_operand(left, *dunders), plain_operand(right, *dunders)
     result = _counters(tx, name, left, right, inplace) or _builtin_binary(tx, name, left, right, inplace)
     if result is not None:
         return result

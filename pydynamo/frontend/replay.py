@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 import contextlib
 import functools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import asm
+from pydynamo.frontend.replacing import replace_dict, replace_list, replace_set
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import VariableTracker
 from pydynamo.frontend.variables.classes import ClassVariable
@@ -171,42 +171,3 @@ def drop_attribute(owner: Any, name: str) -> None:
     """Delete an attribute that may have been made by the trace itself."""
     with contextlib.suppress(AttributeError):
         delattr(owner, name)
-
-
-def replace_list(target: Any, items: list[Any]) -> None:
-    """Give a list or deque these items; only the tail is touched where the head is the same."""
-    count = len(target)
-    if count <= len(items) and all(a is b for a, b in zip(target, items, strict=False)):
-        target.extend(items[count:])
-    elif isinstance(target, list):
-        target[:] = items
-    else:
-        target.clear()
-        target.extend(items)
-
-
-def replace_dict(target: Any, items: dict[Any, Any]) -> None:
-    """Give a dictionary these items in this order; untouched entries stay untouched where the order allows it."""
-    # Counter's own __delitem__ is Python, an OrderedDict's keeps a list beside the table
-    delete: Any = (
-        collections.OrderedDict.__delitem__ if isinstance(target, collections.OrderedDict) else dict.__delitem__
-    )
-    for key in [key for key in target if key not in items]:
-        delete(target, key)
-    if all(a is b or a == b for a, b in zip(target, items, strict=False)):
-        for key, value in items.items():
-            if key not in target or dict.__getitem__(target, key) is not value:
-                target[key] = value
-    else:
-        target.clear()
-        for key, value in items.items():
-            target[key] = value
-
-
-def replace_set(target: Any, items: list[Any]) -> None:
-    """Give a set these members."""
-    wanted = set(items)
-    for member in [member for member in target if member not in wanted]:
-        target.discard(member)
-    for item in items:
-        target.add(item)

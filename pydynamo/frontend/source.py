@@ -26,6 +26,8 @@ _NAMES: dict[str, str] = {
     "const": "{obj}",
     "attr": "{base}.{key}",
     "item": "{base}[{key!r}]",
+    "dictitem": "{base}[{key!r}]",
+    "listitem": "{base}[{key!r}]",
     "type": "type({base})",
     "dictattr": "{base}.__dict__[{key!r}]",
     "closure": "{base}.__closure__[{key}].cell_contents",
@@ -137,6 +139,19 @@ def _emit_item(src: Source, cg: PyCodegen) -> None:
     cg.emit_all(asm.subscript())
 
 
+def _emit_own_item(src: Source, cg: PyCodegen) -> None:
+    assert src.base is not None
+    base = src.base
+    getter = dict.__getitem__ if src.kind == "dictitem" else list.__getitem__
+    cg.call(
+        lambda: cg.load_object(getter),
+        [
+            lambda: cg.load_source(base),
+            lambda: cg.load_const(src.key) if isinstance(src.key, _LITERALS) else cg.load_object(src.key),
+        ],
+    )
+
+
 def _emit_type(src: Source, cg: PyCodegen) -> None:
     assert src.base is not None
     base = src.base
@@ -175,6 +190,8 @@ _EMIT: dict[str, Any] = {
     "const": _emit_const,
     "attr": _emit_attr,
     "item": _emit_item,
+    "dictitem": _emit_own_item,
+    "listitem": _emit_own_item,
     "type": _emit_type,
     "dictattr": _path("__dict__", subscript=True),
     "closure": _path("__closure__", subscript=True, then="cell_contents"),

@@ -180,6 +180,7 @@ class MethodOfSuper(VariableTracker):
         self.owner = owner
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.container_objects import ContainerObjectVariable
         from pydynamo.frontend.variables.dict_methods import call_dict_method
         from pydynamo.frontend.variables.dicts import DictVariable
         from pydynamo.frontend.variables.exceptions import ExceptionVariable
@@ -216,6 +217,8 @@ class MethodOfSuper(VariableTracker):
                 if comparison.is_same(tx, owner, args[0]):
                     return constant(name == "__eq__")
                 return constant(NotImplemented)
+        if isinstance(owner, ContainerObjectVariable) and self.base is not object:
+            return owner.call_base(tx, name, args, kwargs)
         if self.base is dict and type(owner) is DictVariable:
             return call_dict_method(tx, owner, name, args, kwargs, plain=True)
         if issubclass(self.base, tuple) and isinstance(owner, SequenceVariable):

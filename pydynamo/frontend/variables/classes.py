@@ -13,6 +13,7 @@ from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
+from pydynamo.frontend.variables.container_objects import ContainerObjectVariable, builtin_base
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import IteratorVariable
 from pydynamo.frontend.variables.objects import ObjectVariable, bind, is_plain_class, lookup, lookup_source
@@ -184,7 +185,7 @@ class ClassVariable(VariableTracker):
         unsupported("unsupported-operator", f"membership in {self.describe()}")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if name == "__new__" and self.value in (object, tuple) and args:
+        if name == "__new__" and self.value in (object, tuple, dict, list) and args:
             return new_instance(tx, self.value, args[0].realize(), args[1:])
         if name == "mro" and not args:
             return SequenceVariable([ClassVariable(c, None) for c in self.value.__mro__], list)
@@ -223,6 +224,8 @@ class ClassVariable(VariableTracker):
             fn = new.__func__ if isinstance(new, staticmethod) else new
             function = tx.wrap_at(fn, sources.attr(source, "__func__") if isinstance(new, staticmethod) else source)
             made = function.call_function(tx, [self, *args], kwargs).realize()
+        elif builtin_base(cls) is not None and isinstance(new, types.BuiltinFunctionType):
+            made = ContainerObjectVariable.empty(cls)
         elif base is tuple and issubclass(cls, tuple) and not kwargs:
             made = new_instance(tx, tuple, self, args)
         else:
@@ -236,6 +239,8 @@ class ClassVariable(VariableTracker):
             if result.python_type() is not type(None):
                 name = result.python_type().__name__
                 tx.raise_error(TypeError, f"__init__() should return None, not '{name:.200}'")
+        elif isinstance(made, ContainerObjectVariable):
+            made.call_base(tx, "__init__", args, kwargs)
         elif (args or kwargs) and base is object:
             tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments")
         if getattr(cls, "__abstractmethods__", None):
@@ -259,6 +264,8 @@ def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -
         return SequenceVariable(list(iterate(tx, args[0])), cls.value)
     if base is object and is_plain_class(cls.value):
         return ObjectVariable(cls.value)
+    if base is not object and issubclass(base, dict | list) and builtin_base(cls.value) is not None:
+        return ContainerObjectVariable.empty(cls.value)
     unsupported("opaque-object", f"a new {cls.value.__qualname__}")
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant
+from pydynamo.frontend.variables.container_objects import plain_operand
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
 from pydynamo.frontend.variables.set_order import Layout, after, given_to, is_plain
 
@@ -110,6 +111,8 @@ def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTrack
     from pydynamo.frontend import protocols
 
     value = value.realize()
+    if issubclass(value.python_type(), dict) and not issubclass(value.python_type(), collections.OrderedDict):
+        value = plain_operand(value, "__iter__")
     if isinstance(value, DictVariable):
         return list(value.entries.values())
     if not isinstance(value, SetVariable | DictView) and hasattr(value.python_type(), "keys"):

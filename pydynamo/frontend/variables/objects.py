@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
 
 _MISSING = object()
+#: all of them are the same function of C
+_PLAIN_READS = (object.__getattribute__, dict.__getattribute__, list.__getattribute__)
 _SLOT_TYPES = (types.MemberDescriptorType,)
 _C_CALLABLES = (
     types.WrapperDescriptorType,
@@ -110,6 +112,8 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
             return BuiltinVariable(raw, source)
         if isinstance(owner, ObjectVariable) and lookup(cls, name)[0] is object:
             return MethodOfSuper(object, name, owner)
+        if has_contents(owner):
+            return MethodOfSuper(raw.__objclass__, name, owner)
         return MethodOfBuiltin(owner, name)
     if isinstance(raw, types.GetSetDescriptorType | types.MemberDescriptorType):
         if name == "__dict__" or name == "__weakref__":
@@ -126,6 +130,11 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
         if not isinstance(raw, type):
             unsupported("unsupported-attribute", f"descriptor {cls.__qualname__}.{name}")
     return tx.wrap_at(raw, source) if cls in tx.ledger.made_classes else LazyVariable(tx, raw, source)
+
+
+def has_contents(value: VariableTracker) -> bool:
+    """True for objects whose class derives from a builtin container."""
+    return hasattr(value, "contents") and isinstance(value, ObjectVariable)
 
 
 def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
@@ -163,7 +172,7 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         return None
     if base is object and not isinstance(raw, types.FunctionType):
         return None
-    if isinstance(raw, types.WrapperDescriptorType):
+    if isinstance(raw, types.WrapperDescriptorType) and not has_contents(owner):
         unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}")
     return bind(tx, owner, cls, raw, dunder, lookup_source(tx, cls, dunder))
 
@@ -194,7 +203,7 @@ class ObjectVariable(VariableTracker):
         raw = lookup(self.cls, "__getattribute__")[1]
         if isinstance(raw, types.FunctionType):
             found = self._through_getattribute(tx, raw, name)
-        elif raw is object.__getattribute__ or self.cls is types.SimpleNamespace:
+        elif raw in _PLAIN_READS or self.cls is types.SimpleNamespace:
             found = self.plain_getattr(tx, name)
         else:
             unsupported("unsupported-attribute", f"{self.cls.__qualname__} has its own __getattribute__")
