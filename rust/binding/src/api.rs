@@ -1,6 +1,7 @@
 //! The functions of the assembler that Python calls.
 use crate::capi::GilCell;
 use crate::errors::{self, Culprit};
+use crate::instruction::batch::Batch;
 use crate::instruction::{self, Instruction};
 use crate::layout::CodeView;
 use crate::list;
@@ -96,7 +97,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
         // only a failure is worth the instruction objects that name its operands
-        let exception = |failure: Failure| failure.into_exception(py, instructions_of(&view).ok().as_ref());
+        let exception =
+            |failure: Failure| failure.into_exception(py, instructions_of(&view, None).ok().as_ref());
         let options = Options { verify, original: Some(view.raw()), unedited: Some(unedited) };
         let (consts, names) = (&spec.consts, &spec.names);
         let made = pipeline::assemble_if_in_place(py, &spec, consts, names, &locals, program, options, None);
@@ -126,15 +128,19 @@ fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {
         let stacksize = view.int(state().layout.stacksize);
         pipeline::verify(&spec, &spec.locals(), program, stacksize)
             // only a failure is worth the instruction objects that name its operands
-            .map_err(|failure| failure.into_exception(py, instructions_of(&view).ok().as_ref()))
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view, None).ok().as_ref()))
     })
 }
 
-fn instructions_of<'py>(view: &CodeView<'py>) -> PyResult<Bound<'py, PyList>> {
+fn instructions_of<'py>(
+    view: &CodeView<'py>,
+    batch: Option<&mut Batch<'py>>,
+) -> PyResult<Bound<'py, PyList>> {
+    instruction::settle_debt(view.object.py())?;
     with_program(|program| {
         take_apart(view, program)?;
         pipeline::anchor_regions(program);
-        list::of_program(view, program)
+        list::of_program(view, program, batch)
     })
 }
 
@@ -146,7 +152,7 @@ fn instructions_of<'py>(view: &CodeView<'py>) -> PyResult<Bound<'py, PyList>> {
 #[pyo3(signature = (code, safe = false))]
 fn cleaned_instructions<'py>(code: &Bound<'py, PyAny>, safe: bool) -> PyResult<Bound<'py, PyList>> {
     let _ = safe;
-    instructions_of(&CodeView::new(code)?)
+    instructions_of(&CodeView::new(code)?, None)
 }
 
 /// The `code_options` of a code object: a dict of what `get_code_keys()` lists.
@@ -219,17 +225,23 @@ fn transform_code_object<'py>(
     let before = Spec::of_code(&view);
     let variables = Variables::of_code(&view)?;
     let options = options_of(&view, &co_code, &before, &variables)?;
-    let instructions = instructions_of(&view)?;
-    transformations.call1((&instructions, &options))?;
-    let mut spec = Spec::of_options(&options)?;
-    let unchanged = spec.variables.as_ref().is_some_and(|now| now.are(&variables))
-        && (spec.argcount, spec.kwonlyargcount, spec.flags)
-            == (before.argcount, before.kwonlyargcount, before.flags);
-    spec.set_original(&view, unchanged);
-    // Not the live units, which may have changed since.
-    let original = RawCode { code: co_code.as_bytes(), live: false, ..view.raw() };
-    let options = Options { verify, original: Some(original), ..Options::default() };
-    put_together(&instructions, &spec, options, None).map(|made| made.code)
+    let mut batch = Batch::open(code.py());
+    let instructions = instructions_of(&view, batch.as_mut())?;
+    let made = transformations.call1((&instructions, &options)).and_then(|_| {
+        let mut spec = Spec::of_options(&options)?;
+        let unchanged = spec.variables.as_ref().is_some_and(|now| now.are(&variables))
+            && (spec.argcount, spec.kwonlyargcount, spec.flags)
+                == (before.argcount, before.kwonlyargcount, before.flags);
+        spec.set_original(&view, unchanged);
+        // Not the live units, which may have changed since.
+        let original = RawCode { code: co_code.as_bytes(), live: false, ..view.raw() };
+        let options = Options { verify, original: Some(original), ..Options::default() };
+        put_together(&instructions, &spec, options, None)
+    });
+    if let Some(batch) = batch {
+        batch.close(instructions, made.is_ok());
+    }
+    made.map(|made| made.code)
 }
 
 /// A code object and the pools it was made with.

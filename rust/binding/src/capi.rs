@@ -7,9 +7,8 @@ use std::ffi::c_int;
 pub type Obj = *mut ffi::PyObject;
 
 unsafe extern "C" {
-    /// Makes `op` a live object with one reference (for memory that a free list kept).
+    /// Makes `op`, which has its type, a live object with one reference.
     pub fn _Py_NewReference(op: Obj);
-    pub fn _PyObject_GC_New(ty: *mut ffi::PyTypeObject) -> Obj;
     /// New reference to `co_code`, de-specialised and de-instrumented.
     pub fn PyCode_GetCode(code: Obj) -> Obj;
     pub fn PyCode_GetVarnames(code: Obj) -> Obj;

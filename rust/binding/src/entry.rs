@@ -22,24 +22,40 @@ pub struct InstructionExnTabEntry {
     pub height: Option<u32>,
     /// Scratch of the lowering pass: the place in the list of regions.
     pub stamp: u32,
+    /// The batch that has just been made owns it, and the garbage collector does not know it yet.
+    pub deferred: bool,
 }
 
 impl InstructionExnTabEntry {
-    /// An entry as disassembly makes it.
-    pub fn disassembled(
-        start: Py<PyAny>,
-        end: Py<PyAny>,
-        target: Py<PyAny>,
-        depth: u32,
-        height: Option<u32>,
-        lasti: bool,
-    ) -> Self {
-        Self { start: Some(start), end: Some(end), target: Some(target), depth, lasti, height, stamp: 0 }
+    /// An entry as disassembly makes it, before it knows its instructions.
+    pub fn disassembled(depth: u32, height: Option<u32>, lasti: bool) -> Self {
+        Self { start: None, end: None, target: None, depth, lasti, height, stamp: 0, deferred: false }
+    }
+
+    /// Gives it its instructions.
+    pub fn set_ends(&mut self, start: Py<PyAny>, end: Py<PyAny>, target: Py<PyAny>) {
+        self.start = Some(start);
+        self.end = Some(end);
+        self.target = Some(target);
     }
 
     /// First instruction, last instruction, handler, as they are (None only after the collector broke a cycle).
     pub fn ends(&self) -> [Option<&Py<PyAny>>; 3] {
         [self.start.as_ref(), self.end.as_ref(), self.target.as_ref()]
+    }
+
+    /// Lets go of its instructions; for an entry that nobody will read again.
+    pub fn let_go(&mut self) {
+        self.start = None;
+        self.end = None;
+        self.target = None;
+    }
+
+    /// Asks for the memory of its instructions.
+    pub fn prefetch(&self) {
+        for object in self.ends().into_iter().flatten() {
+            crate::instruction::prefetch(object.as_ptr());
+        }
     }
 
     /// Stated depth.
@@ -68,6 +84,7 @@ impl InstructionExnTabEntry {
             lasti: self.lasti,
             height: self.height,
             stamp: 0,
+            deferred: false,
         }
     }
 
@@ -109,6 +126,7 @@ impl InstructionExnTabEntry {
             lasti,
             height: None,
             stamp: 0,
+            deferred: false,
         })
     }
 
@@ -233,8 +251,6 @@ impl InstructionExnTabEntry {
     }
 
     fn __clear__(&mut self) {
-        self.start = None;
-        self.end = None;
-        self.target = None;
+        self.let_go();
     }
 }

@@ -69,13 +69,7 @@ pub fn entry<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Instruction
     let field = |name: &str| object.getattr(name).map(Bound::unbind);
     let depth = object.getattr("depth")?.extract()?;
     let lasti = object.getattr("lasti")?.is_truthy()?;
-    let entry = InstructionExnTabEntry::disassembled(
-        field("start")?,
-        field("end")?,
-        field("target")?,
-        depth,
-        None,
-        lasti,
-    );
+    let mut entry = InstructionExnTabEntry::disassembled(depth, None, lasti);
+    entry.set_ends(field("start")?, field("end")?, field("target")?);
     Bound::new(object.py(), entry)
 }

@@ -1,12 +1,13 @@
 //! From a Python list of instructions to the core's program.
 //!
-//! One walk stamps each object with its place, a second one makes the records; neither runs Python code, so nothing can
-//! change under their hands. A stamp is believed only if the list really has the object at that place, so stale stamps of
-//! other lists do no harm. Operands that the old `arg` does not answer are kept for a third step, which asks the pools.
+//! One walk stamps each object with its place and makes the records; it runs no Python code, so nothing can change under its
+//! hands. A stamp is believed only if the list really has the object at that place, so stale stamps of other lists do no
+//! harm; jumps to what has no stamp yet are kept until all have one. Operands that the old `arg` does not answer are kept for
+//! another step, which asks the pools.
 use crate::capi::{Obj, tuple_items};
 use crate::errors::{self, Culprit};
 use crate::foreign;
-use crate::instruction::{Flags, Instruction};
+use crate::instruction::{self, Flags, Instruction};
 use crate::locals::Locals;
 use crate::pairs::{WidePair, split_pairs};
 use crate::pools::{ConstPool, NamePool};
@@ -133,13 +134,11 @@ pub fn lower<'py>(
         .into());
     }
     let mut pending = Vec::new();
-    if items.iter().all(|item| Instruction::check(*item)) {
-        // SAFETY: all items are instructions.
-        let rows =
-            unsafe { std::slice::from_raw_parts(items.as_ptr().cast::<*mut Instruction>(), items.len()) };
-        let places = Places { items, foreign: HashMap::new() };
-        records(py, rows, &places, pools, program, &mut pending)?;
-    } else {
+    // SAFETY: pointers to objects; `records` checks that they are instructions before it reads them as such.
+    let rows = unsafe { std::slice::from_raw_parts(items.as_ptr().cast::<*mut Instruction>(), items.len()) };
+    let places = Places { items, foreign: HashMap::new() };
+    if !records(py, rows, &places, pools, program, &mut pending)? {
+        pending.clear();
         // Foreign instructions are read through Python, so the list is copied first and its copies lowered.
         let copy = foreign::convert(list)?;
         let rows: Vec<*mut Instruction> = copy.rows.iter().map(|row| row.as_ptr().cast()).collect();
@@ -160,6 +159,7 @@ pub fn lower<'py>(
     if pairs.is_empty() { Ok(None) } else { Ok(Some(split_pairs(program, &pairs))) }
 }
 
+/// Makes the records of `rows`, unless one of them is no instruction of ours.
 fn records<'py>(
     py: Python<'py>,
     rows: &[*mut Instruction],
@@ -167,25 +167,32 @@ fn records<'py>(
     pools: &Pools<'py>,
     program: &mut Program,
     pending: &mut Vec<Pending<'py>>,
-) -> Outcome<()> {
+) -> Outcome<bool> {
     let state = state();
-    // SAFETY: rows are live instructions, kept alive by the list or its copy; nothing here runs Python code.
-    let row = |i: usize| unsafe { &*rows[i] };
-    for (i, row) in rows.iter().enumerate() {
-        // SAFETY: as above; no reference to the instruction exists.
-        unsafe { (**row).index = i as u32 };
-    }
+    let ahead = instruction::ahead(rows.len());
+    let mut unplaced = Vec::new();
     program.insts.clear();
     program.insts.reserve(rows.len());
     program.regions.clear();
     let mut regions = Regions::default();
     let (consts, names, locals) = (pools.consts.base(), pools.names.base(), &pools.locals);
-    for i in 0..rows.len() {
-        let inst = row(i);
-        if inst.index != i as u32 {
-            let reason = format!("the instruction stands in the list twice, also at {}: copy it", inst.index);
-            return fail(ErrorKind::DuplicateInstruction, i, reason);
+    for (i, row) in rows.iter().enumerate() {
+        instruction::prefetch_target(places.items.get(i + ahead));
+        if !Instruction::check(row.cast()) {
+            return Ok(false);
         }
+        // SAFETY: a live instruction, kept alive by the list or its copy; no other reference to it exists.
+        let inst = unsafe { &mut **row };
+        if inst.index != i as u32 {
+            // Whichever of two places is met first, the stamp is that of the other.
+            if rows.get(inst.index as usize) == Some(row) {
+                let (first, other) = (inst.index.min(i as u32), inst.index.max(i as u32));
+                let reason = format!("the instruction stands in the list twice, also at {other}: copy it");
+                return fail(ErrorKind::DuplicateInstruction, first as usize, reason);
+            }
+            inst.index = i as u32;
+        }
+        let inst = &*inst;
         let mut record = Inst::new(inst.opcode, inst.arg);
         record.written = inst.written;
         record.loc = inst.loc;
@@ -206,10 +213,10 @@ fn records<'py>(
                         "the jump has no target: set target to an instruction of the list",
                     );
                 };
-                let Some(place) = places.of(target) else {
-                    return fail(ErrorKind::BadTarget, i, "the jump's target is not in the list");
-                };
-                record.target = place;
+                match places.of(target) {
+                    Some(place) => record.target = place,
+                    None => unplaced.push((i, target)),
+                }
                 record.arg = 0;
                 None
             }
@@ -250,7 +257,14 @@ fn records<'py>(
         }
         program.insts.push(record);
     }
-    regions.finish(py, places, program)
+    for (i, target) in unplaced {
+        let Some(place) = places.of(target) else {
+            return fail(ErrorKind::BadTarget, i, "the jump's target is not in the list");
+        };
+        program.insts[i].target = place;
+    }
+    regions.finish(py, places, program)?;
+    Ok(true)
 }
 
 fn fail_illegal<T>(inst: &Instruction, index: usize) -> Outcome<T> {

@@ -1,6 +1,7 @@
 //! From exception table entries, which name their first and last instruction, to regions per instruction.
 use crate::capi::Obj;
 use crate::entry::InstructionExnTabEntry;
+use crate::instruction::ahead;
 use crate::lower::{Failure, Places};
 use pydynamo_assembler::code::{Program, Region, RegionDepth};
 use pydynamo_assembler::inst::NO_INDEX;
@@ -66,7 +67,11 @@ impl<'py> Regions<'py> {
             return Ok(());
         }
         let mut spans = Vec::with_capacity(self.carried.len());
+        let ahead = ahead(self.carried.len());
         for (i, carried) in self.carried.iter().enumerate() {
+            if let Some(later) = self.carried.get(i + ahead) {
+                later.entry.borrow().prefetch();
+            }
             let (span, region) = resolve(py, carried, places, i as u32)?;
             spans.push(span);
             program.regions.push(region);

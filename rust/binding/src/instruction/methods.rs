@@ -38,6 +38,7 @@ const REQUIRED: usize = 4;
 /// # Errors
 /// `MemoryError`.
 pub fn make_bound<'py>(py: Python<'py>, parts: &Parts) -> PyResult<Bound<'py, PyAny>> {
+    super::settle_debt(py)?;
     // SAFETY: the GIL is held and `parts.argval` is live or NULL; `make` returns a new reference or sets `MemoryError`.
     unsafe { Bound::from_owned_ptr_or_err(py, make(parts).cast()) }
 }
@@ -181,9 +182,11 @@ pub fn short_of(object: &Bound<'_, PyAny>) -> String {
 /// An instruction with the same fields, references included.
 fn shallow_copy<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
+    // Done before the original is read, as it may run Python code; making the copy then has nothing to settle.
+    super::settle_debt(py)?;
     let this = native(object)?;
     let mut flags = this.flags;
-    flags.set(super::Flags::TRACKED, false);
+    flags.set(super::Flags::TRACKED | super::Flags::DEFERRED, false);
     let parts = Parts {
         opcode: this.opcode,
         flags,

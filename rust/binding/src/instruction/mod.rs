@@ -2,32 +2,35 @@
 //! calls.
 //!
 //! A type of our own, made with the plain C API: disassembly makes one object per instruction, so making and freeing must
-//! cost some ten nanoseconds. Freed objects wait in a free list; `opname`, `target` and `exn_tab_entry` are slots that the
+//! cost some ten nanoseconds. Their memory is ours (`slab`); `opname`, `target` and `exn_tab_entry` are slots that the
 //! interpreter's specialised LOAD_ATTR reads directly; an object joins the garbage collector only once it refers to
-//! something that can refer back.
+//! something that can refer back, and those that a transformation was given only if they outlive it (`batch`).
+mod ahead;
 mod attributes;
+pub mod batch;
+mod debt;
 mod methods;
 mod position;
+mod release;
+mod slab;
 
-use crate::capi::{self, GilCell, Obj};
+use crate::capi::{self, Obj};
 use crate::state::{Operand, state};
 use pydynamo_assembler::inst::Written;
 use pydynamo_assembler::location::Location;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use release::release_all;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::mem::offset_of;
 use std::ptr;
 
+pub use ahead::{ahead, prefetch, prefetch_target};
+pub use debt::settle as settle_debt;
 pub use methods::{create, deep_copy, short_of};
 
 /// `offset` of an instruction that has none.
 const NO_OFFSET: u32 = u32::MAX;
-/// How many freed objects are kept.
-const KEPT: usize = 8192;
-/// How deep deallocation may recurse through references before it goes on in a loop.
-const MAX_DEPTH: u32 = 24;
-
 /// What is known of an instruction beyond its fields.
 #[derive(Clone, Copy)]
 pub struct Flags(u8);
@@ -47,6 +50,8 @@ impl Flags {
     pub const ARG_NEWER: u8 = 1 << 5;
     /// `argval` was set after `arg`.
     pub const ARGVAL_NEWER: u8 = 1 << 6;
+    /// The garbage collector is to know the object if it outlives the [`batch`] that it belongs to.
+    pub const DEFERRED: u8 = 1 << 7;
 
     /// No flag.
     pub const NONE: Self = Self(0);
@@ -56,7 +61,7 @@ impl Flags {
         Self(bits)
     }
 
-    /// Whether a flag is set.
+    /// Whether a flag (or one of several) is set.
     pub const fn has(self, bit: u8) -> bool {
         self.0 & bit != 0
     }
@@ -125,10 +130,6 @@ impl Parts {
     }
 }
 
-static FREE: GilCell<Vec<*mut Instruction>> = GilCell::new(Vec::new());
-static DEPTH: GilCell<u32> = GilCell::new(0);
-static PENDING: GilCell<Vec<Obj>> = GilCell::new(Vec::new());
-
 /// None, borrowed.
 fn none() -> Obj {
     // SAFETY: None is a static object.
@@ -140,19 +141,15 @@ fn none() -> Obj {
 /// # Safety
 /// The GIL is held and `parts.argval` is live or NULL.
 pub unsafe fn make(parts: &Parts) -> *mut Instruction {
-    // SAFETY: the GIL is held; objects in the free list are dead memory of exactly this type that still owns its
-    // reference to the type; every field is written before the object is seen by anyone.
+    // SAFETY: the GIL is held; every field is written before the object is seen by anyone. It owns no reference to its
+    // type, which has no subtypes and lives for ever.
     unsafe {
-        let this = if let Some(this) = FREE.get().pop() {
-            capi::_Py_NewReference(this.cast());
-            this
-        } else {
-            let this = capi::_PyObject_GC_New(state().instruction_type).cast::<Instruction>();
-            if this.is_null() {
-                return this;
-            }
-            this
-        };
+        let this = slab::allocate();
+        if this.is_null() {
+            return ffi::PyErr_NoMemory().cast();
+        }
+        (*this).ob_base.ob_type = state().instruction_type;
+        capi::_Py_NewReference(this.cast());
         ffi::Py_XINCREF(parts.argval);
         (*this).weakrefs = ptr::null_mut();
         (*this).opname = state().opnames[parts.opcode as usize];
@@ -201,12 +198,27 @@ impl Instruction {
         if Self::check(object) { unsafe { object.cast::<Self>().as_mut() } } else { None }
     }
 
+    /// The garbage collector is to know the object, now or when its batch ends.
     fn track(&mut self) {
-        if !self.flags.has(Flags::TRACKED) {
-            self.flags.set(Flags::TRACKED, true);
-            // SAFETY: the object was made by `_PyObject_GC_New`, is fully initialised, and is not tracked yet.
-            unsafe { ffi::PyObject_GC_Track((&raw mut *self).cast()) };
+        if !self.flags.has(Flags::TRACKED | Flags::DEFERRED) {
+            self.track_now();
         }
+    }
+
+    /// Leaves it to the object's batch whether the garbage collector gets to know it.
+    pub fn defer(&mut self) {
+        if !self.flags.has(Flags::TRACKED | Flags::DEFERRED) {
+            self.flags.set(Flags::DEFERRED, true);
+            batch::one_more();
+        }
+    }
+
+    fn track_now(&mut self) {
+        self.flags.set(Flags::TRACKED, true);
+        debt::grow();
+        // SAFETY: the object lies behind the collector's two words, which are zero; it is fully initialised, and is not
+        // tracked yet.
+        unsafe { ffi::PyObject_GC_Track((&raw mut *self).cast()) };
     }
 
     /// Its name.
@@ -349,51 +361,37 @@ fn release(old: Obj) {
     }
 }
 
-/// Releases the references of a dead instruction. A chain of a million instructions, each the target of the one before,
-/// must not recurse: below `MAX_DEPTH` references are queued, and whoever is outermost releases them in a loop.
-unsafe fn release_all(references: [Obj; 4]) {
-    // SAFETY: the caller owns the references; DEPTH and PENDING are only touched between calls that may run Python code.
-    unsafe {
-        if *DEPTH.get() >= MAX_DEPTH {
-            PENDING.get().extend(references.into_iter().filter(|r| !r.is_null()));
-            return;
-        }
-        *DEPTH.get() += 1;
-        for reference in references {
-            ffi::Py_XDECREF(reference);
-        }
-        *DEPTH.get() -= 1;
-        if *DEPTH.get() == 0 {
-            while let Some(reference) = PENDING.get().pop() {
-                *DEPTH.get() += 1;
-                ffi::Py_DECREF(reference);
-                *DEPTH.get() -= 1;
-            }
-        }
-    }
-}
-
 unsafe extern "C" fn dealloc(object: Obj) {
     // SAFETY: called by the interpreter once, with the GIL, when the last reference is gone.
     unsafe {
         let this = object.cast::<Instruction>();
         if (*this).flags.has(Flags::TRACKED) {
             ffi::PyObject_GC_UnTrack(object.cast());
+            debt::shrink();
         }
         if !(*this).weakrefs.is_null() {
             ffi::PyObject_ClearWeakRefs(object);
         }
-        let owned = |reference: Obj| if reference == none() { ptr::null_mut() } else { reference };
-        let references = [owned((*this).target), owned((*this).entry), (*this).argval, (*this).argrepr];
-        if FREE.get().len() < KEPT {
-            FREE.get().push(this);
-        } else {
-            let ty = ffi::Py_TYPE(object);
-            ffi::PyObject_GC_Del(object.cast());
-            ffi::Py_DECREF(ty.cast());
+        if (*this).flags.has(Flags::DEFERRED) {
+            batch::one_died();
         }
-        if references.iter().any(|r| !r.is_null()) {
-            release_all(references);
+        (*this).flags = Flags::NONE;
+        let mut last = [ptr::null_mut(); 4];
+        for (last, reference) in
+            last.iter_mut().zip([(*this).target, (*this).entry, (*this).argval, (*this).argrepr])
+        {
+            if reference.is_null() || reference == none() {
+                continue;
+            }
+            if ffi::Py_REFCNT(reference) > 1 {
+                ffi::Py_DECREF(reference);
+            } else {
+                *last = reference;
+            }
+        }
+        slab::free(this);
+        if last.iter().any(|r| !r.is_null()) {
+            release_all(last);
         }
     }
 }
@@ -402,9 +400,7 @@ unsafe extern "C" fn traverse(object: Obj, visit: ffi::visitproc, arg: *mut c_vo
     // SAFETY: called by the collector on a live object; every slot is NULL or live.
     unsafe {
         let this = object.cast::<Instruction>();
-        for reference in
-            [(*this).target, (*this).entry, (*this).argval, (*this).argrepr, ffi::Py_TYPE(object).cast()]
-        {
+        for reference in [(*this).target, (*this).entry, (*this).argval, (*this).argrepr] {
             if !reference.is_null() && reference != none() {
                 let stop = visit(reference, arg);
                 if stop != 0 {
