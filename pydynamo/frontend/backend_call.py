@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import linecache
+import logging
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
 from pydynamo.errors import BackendError
 from pydynamo.frontend import events
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
+
+
+log = logging.getLogger("pydynamo")
+
+#: what a backend's own tracing meets in operators that this graph only has in its backward pass or its decompositions
+_HANGS_ON_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 
 
 def _forget_source_with(module: torch.fx.GraphModule) -> None:
@@ -39,10 +47,18 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
     except RecursionError:
         raise
     except Exception as error:
-        who = getattr(backend, "__qualname__", None) or type(backend).__qualname__
-        raise BackendError(
-            f"the backend {who} failed on a graph of {root.code.co_qualname}: {type(error).__name__}: {error}"
-        ) from error
+        if root.options.fullgraph or not isinstance(error, _HANGS_ON_DATA):
+            raise BackendError(
+                f"the backend {_name_of(backend)} failed on a graph of {root.code.co_qualname}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        log.warning(
+            "%s: the backend %s cannot compile a graph, which runs operator by operator instead: %s",
+            root.code.co_qualname,
+            _name_of(backend),
+            error,
+        )
+        compiled = module.forward
     if not callable(compiled):
         raise BackendError(f"the backend gave {compiled!r}, which is not callable")
     events.graph_compiled(name, module)
@@ -51,6 +67,11 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
 
         return restoring_modes(compiled)
     return compiled
+
+
+def _name_of(backend: Any) -> str:
+    backend = getattr(backend, "func", backend)
+    return getattr(backend, "__qualname__", None) or type(backend).__qualname__
 
 
 def _compiled(backend: Any, root: RootTranslator, module: torch.fx.GraphModule) -> Any:

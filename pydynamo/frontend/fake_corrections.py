@@ -16,33 +16,47 @@ aten = torch.ops.aten
 
 #: the strides of their results are the kernel's own choice, but their meta kernels say "contiguous"
 _LAID_OUT_BY_KERNEL = frozenset(
-    (aten._fft_r2c.default, aten._fft_c2r.default, aten._fft_c2c.default, aten.max_unpool2d.default)
+    (
+        *(aten._fft_r2c.default, aten._fft_c2r.default, aten._fft_c2c.default, aten.max_unpool2d.default),
+        *(aten.native_batch_norm.default, aten._native_batch_norm_legit.default),
+        *(aten._native_batch_norm_legit.no_stats, aten._native_batch_norm_legit_functional.default),
+        *(aten._native_batch_norm_legit_no_training.default, aten._batch_norm_with_update_functional.default),
+        *(aten._batch_norm_with_update.default, aten._batch_norm_no_update.default),
+    )
 )
 #: beyond so many elements no kernel is asked
 _ASKED = 1 << 20
 _REMEMBERED = 1024
 
 
-def arguments(func: Any, args: Sequence[Any]) -> Sequence[Any]:
-    """What to propagate in place of ``args``, with the same result."""
-    if func is not aten.linalg_vector_norm.default or len(args) < 3 or not isinstance(args[2], (list, tuple)):
-        return args
-    # before torch 2.15 dimensions of size one that are counted from the end stay in the fake result
-    x, order, dims, *rest = args
-    return (x, order, [dim + x.dim() if -x.dim() <= dim < 0 else dim for dim in dims], *rest)
+def call(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any, Sequence[Any], Mapping[str, Any]]:
+    """What to propagate in place of the operator ``func`` on its arguments, with the same result."""
+    if func is aten.floor_divide.default or (func is aten.div.Tensor_mode and kwargs.get("rounding_mode") == "floor"):
+        overload = "Tensor" if isinstance(args[1], torch.Tensor) else "Scalar"
+        return getattr(aten.remainder, overload), args, {}  # which does not forget strides
+    if func is aten.linalg_vector_norm.default and len(args) > 2 and isinstance(args[2], (list, tuple)):
+        # before torch 2.15 dimensions of size one that are counted from the end stay in the fake result
+        x, order, dims, *rest = args
+        return func, (x, order, [dim + x.dim() if -x.dim() <= dim < 0 else dim for dim in dims], *rest), kwargs
+    return func, args, kwargs
 
 
 def result(mode: FakeTensorMode, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], fake: Any) -> Any:
     """``fake``, or one that is laid out as the operator's kernel does it."""
-    if func not in _LAID_OUT_BY_KERNEL or type(fake) is not FakeTensor or fake.fake_device.type != "cpu":
+    if func not in _LAID_OUT_BY_KERNEL:
         return fake
-    tensors = [arg for arg in args if isinstance(arg, torch.Tensor)]
-    if any(t._has_symbolic_sizes_strides or t.numel() > _ASKED for t in (fake, *tensors)):
+    first, *others = fake if isinstance(fake, (list, tuple)) else (fake,)
+    if type(first) is not FakeTensor or first.fake_device.type != "cpu":
+        return fake
+    tensors = [first, *(arg for arg in args if isinstance(arg, torch.Tensor))]
+    if any(t._has_symbolic_sizes_strides or t.numel() > _ASKED for t in tensors):
         return fake
     strides = _kernels_strides(func, args, kwargs)
-    if strides == fake.stride():
+    if strides == first.stride():
         return fake
-    return FakeTensor(mode, torch.empty_strided(fake.shape, strides, dtype=fake.dtype, device="meta"), fake.fake_device)
+    look = torch.empty_strided(first.shape, strides, dtype=first.dtype, device="meta")
+    made = FakeTensor(mode, look, first.fake_device)
+    return made if not isinstance(fake, (list, tuple)) else (made, *others)
 
 
 _strides: dict[Any, tuple[int, ...]] = {}
@@ -54,7 +68,8 @@ def _kernels_strides(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) 
         if len(_strides) >= _REMEMBERED:
             _strides.clear()
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction(), torch.no_grad():
-            _strides[key] = func(*map(_zeros, args), **kwargs).stride()
+            made = func(*map(_zeros, args), **kwargs)
+            _strides[key] = (made[0] if isinstance(made, tuple) else made).stride()
     return _strides[key]
 
 

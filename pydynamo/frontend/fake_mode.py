@@ -157,7 +157,7 @@ class TranslationMode(FakeTensorMode):
         parent = super().dispatch
         if self.propagate_real_tensors:
             return parent(func, types, args, kwargs)
-        args = fake_corrections.arguments(func, args)
+        func, args, kwargs = fake_corrections.call(func, args, kwargs)
         fake = fake_operators.run(self, func, args, kwargs, lambda: parent(func, types, args, kwargs))
         return fake_corrections.result(self, func, args, kwargs, fake)
 

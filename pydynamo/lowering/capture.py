@@ -1,7 +1,4 @@
-"""From a Dynamo graph to functional core ATen: AOTAutograd, decompositions, clean-ups.
-
-Decompositions that lose precision, or are wrong, or that lowering does better itself, are taken out.
-"""
+"""From a Dynamo graph to functional core ATen: AOTAutograd, partitioning, clean-ups."""
 
 from __future__ import annotations
 
@@ -15,162 +12,12 @@ from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
-from pydynamo.lowering.operators import (
-    RAND,
-    SOFTMAX_STATS,
-    decompose_linspace,
-    decompose_log_softmax,
-    decompose_silu_backward,
-    decompose_softmax,
-)
+from pydynamo.lowering.decompositions import decompositions
+from pydynamo.lowering.operators import RAND, SOFTMAX_STATS
 from pydynamo.lowering.pipeline import compile_graph, device_of
 from pydynamo.lowering.randoms import replace_dropout, share_seeds
 
 aten = torch.ops.aten
-
-EXTRA = [
-    "gelu",
-    "gelu_backward",
-    "native_layer_norm",
-    "native_layer_norm_backward",
-    "native_group_norm",
-    "native_group_norm_backward",
-    "native_batch_norm_backward",
-    "_native_batch_norm_legit",
-    "_native_batch_norm_legit_functional",
-    "_native_batch_norm_legit_no_training",
-    "_batch_norm_with_update_functional",
-    "batch_norm_backward",
-    "silu",
-    "silu_backward",
-    "nll_loss_forward",
-    "nll_loss_backward",
-    "threshold_backward",
-    "leaky_relu",
-    "leaky_relu_backward",
-    "elu",
-    "elu_backward",
-    "softplus",
-    "softplus_backward",
-    "hardtanh",
-    "hardtanh_backward",
-    "hardswish",
-    "hardswish_backward",
-    "hardsigmoid",
-    "hardsigmoid_backward",
-    "mse_loss",
-    "mse_loss_backward",
-    "smooth_l1_loss",
-    "smooth_l1_loss_backward",
-    "huber_loss",
-    "huber_loss_backward",
-    "_softmax_backward_data",
-    "_log_softmax_backward_data",
-    "tanh_backward",
-    "sigmoid_backward",
-    "clamp_min",
-    "clamp_max",
-    "std",
-    "std_mean",
-    "logsumexp",
-    "masked_fill",
-    "lerp",
-    "xlogy",
-    "logaddexp",
-    "logaddexp2",
-    "log_sigmoid_forward",
-    "log_sigmoid_backward",
-    "mish",
-    "mish_backward",
-    "native_dropout_backward",
-    "_safe_softmax",
-    "rot90",
-    "select_backward",
-    "slice_backward",
-    "diagonal_backward",
-    "embedding_dense_backward",
-    "logit",
-    "logit_backward",
-    "nan_to_num",
-    "addmv",
-    "addr",
-    "dot",
-    "vdot",
-    "baddbmm",
-    "isposinf",
-    "isneginf",
-    "tril",
-    "triu",
-    "linspace",
-    "stack",
-    "unfold_backward",
-    "glu",
-    "glu_backward",
-    "frac",
-    "heaviside",
-    "sgn",
-    "trace",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "binary_cross_entropy_backward",
-    "soft_margin_loss",
-    "pixel_shuffle",
-    "pixel_unshuffle",
-    "special_entr",
-    "sinc",
-    "deg2rad",
-    "rad2deg",
-]
-
-# each: why it stays whole
-KEPT = {
-    "var": "own lowering (Welford)",
-    "var_mean": "own lowering (Welford)",
-    "_scaled_dot_product_flash_attention_for_cpu": "its decomposition gives backward the wrong second output",
-    "logspace": "its decomposition rounds halves twice and integers before the power",
-    "max_unpool2d": "its decomposition loses the memory format",
-    "take": "its decomposition reads an index without dimensions",
-    "embedding_dense_backward": "index_put of a zeroed table is slower than the library's sort",
-    "index_fill": "its decomposition writes in place",
-    "select_scatter": "the same",
-    "diagonal_scatter": "the same",
-    "masked_scatter": "the same",
-    "slice_scatter": "own lowering",
-    "index_copy": "the same",
-    "index_add": "the same",
-    "as_strided_scatter": "the same",
-    "addcmul": "own lowering, rounded once",
-    "addcdiv": "the same",
-    "addmm": "the library fuses the bias",
-    "baddbmm": "the library fuses the addition",
-    "sum": "",
-    "prod": "",
-    "any": "",
-    "all": "",
-    "mean": "",
-    "cumsum": "",
-    "cumprod": "",
-}
-
-
-@functools.cache
-def decompositions() -> dict[Any, Callable[..., Any]]:
-    """The decomposition table of lowering."""
-    table = dict(private.core_aten_decompositions())
-    table.update(private.get_decompositions([getattr(aten, n) for n in EXTRA if hasattr(aten, n)]))
-    for op in list(table):
-        name = op._schema.name.split("::")[1] if hasattr(op, "_schema") else ""
-        if name in KEPT:
-            del table[op]
-    for overload in aten.linspace.overloads():
-        op = getattr(aten.linspace, overload)
-        if op in table:
-            table[op] = functools.partial(decompose_linspace, table[op])
-    table[aten._softmax.default] = decompose_softmax
-    table[aten._log_softmax.default] = decompose_log_softmax
-    table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0
-    table[aten.silu_backward.default] = decompose_silu_backward
-    return table
 
 
 def clean(gm: torch.fx.GraphModule) -> torch.fx.GraphModule:

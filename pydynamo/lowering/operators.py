@@ -6,8 +6,7 @@ Each has an eager form, which runs where lowering falls back to an extern call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import torch
 
@@ -37,10 +36,15 @@ def _(seeds: torch.Tensor, number: int, shape: Sequence[int]) -> torch.Tensor:
     return torch.empty(shape, dtype=torch.float32, device=seeds.device)
 
 
+def computed(x: torch.Tensor) -> torch.Tensor:
+    """`x` in its compute type."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
 @torch.library.custom_op("pydynamo::softmax_stats", mutates_args=())
 def softmax_stats(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Maximum, and sum of exp(x - maximum), along `dim` (kept), in the compute type of `x`."""
-    acc = _compute(x)
+    acc = computed(x)
     top = acc.amax(dim, keepdim=True)
     return top, (acc - top).exp().sum(dim, keepdim=True)
 
@@ -55,48 +59,3 @@ def _(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
 SEEDS = torch.ops.pydynamo.seeds.default
 RAND = torch.ops.pydynamo.rand.default
 SOFTMAX_STATS = torch.ops.pydynamo.softmax_stats.default
-
-
-def _compute(x: torch.Tensor) -> torch.Tensor:
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-
-
-def decompose_linspace(
-    decompose: Callable[..., torch.Tensor], *args: Any, dtype: torch.dtype | None = None, **kwargs: Any
-) -> Any:
-    """torch's own where it is as exact as eager, which rounds steps to halves, and ends to integers before it takes
-    steps between them."""
-    if (dtype or torch.get_default_dtype()) not in (torch.float32, torch.float64):
-        return NotImplemented
-    return decompose(*args, dtype=dtype, **kwargs)
-
-
-def decompose_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
-    """Softmax as statistics and pointwise code, so that backward may keep the statistics alone; contiguous
-    as in eager."""
-    if not x.dim() or not x.numel():
-        return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
-    top, total = SOFTMAX_STATS(x, dim)
-    y = ((_compute(x) - top).exp() * total.reciprocal()).contiguous()  # one division for a row
-    return y if half_to_float else y.to(x.dtype)
-
-
-def decompose_silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Gradient of ``x * sigmoid(x)``, in the compute type."""
-    v = _compute(x)
-    s = v.sigmoid()
-    return (_compute(grad) * s * (1 + v * (1 - s))).to(grad.dtype)
-
-
-def decompose_log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
-    """Logarithm of softmax, in the same way."""
-    if not x.dim() or not x.numel():
-        return (_compute(x) - _compute(x)).to(torch.float32 if half_to_float else x.dtype)
-    top, total = SOFTMAX_STATS(x, dim)
-    y = ((_compute(x) - top) - total.log()).contiguous()
-    return y if half_to_float else y.to(x.dtype)
-
-
-def _zero_if_finite(x: torch.Tensor) -> torch.Tensor:
-    """exp(x - x): one, or NaN where x is not finite."""
-    return (x - x).exp()

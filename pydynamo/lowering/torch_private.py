@@ -23,7 +23,9 @@ try:
 
     # type promotion as eager does it
     from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as PromotionKind
-    from torch._prims_common import elementwise_dtypes
+
+    # the layout that eager's kernels give what they make
+    from torch._prims_common import elementwise_dtypes, suggest_memory_format
 
     # shapes without data
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -108,5 +110,6 @@ __all__ = [
     "overlaps",
     "register_backend",
     "static_launcher",
+    "suggest_memory_format",
     "symbols_of",
 ]

@@ -60,3 +60,21 @@ def test_a_backend_that_gives_nothing_to_call_is_told() -> None:
     compiled = pydynamo.compile(lambda x: x + 1, backend=lambda module, examples: None)
     with pytest.raises(BackendError, match="gave None, which is not callable"):
         compiled(torch.ones(1))
+
+
+def store_by_mask(x: torch.Tensor, mask: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[mask] = v  # in the backward pass as many gradients as the mask has true elements
+    return y * 2
+
+
+def test_what_no_backend_can_trace_runs_as_it_was_captured(caplog: pytest.LogCaptureFixture) -> None:
+    x, v = torch.arange(6.0) - 3, torch.tensor(5.0, requires_grad=True)
+    compiled = pydynamo.compile(store_by_mask, backend="aot_eager")
+    out = compiled(x, x > 0, v)
+    out.sum().backward()
+    assert torch.equal(out, store_by_mask(x, x > 0, v))
+    assert v.grad == 4
+    assert "store_by_mask: the backend aot_eager cannot compile a graph" in caplog.text
+    with pytest.raises(BackendError, match="nonzero"):
+        pydynamo.compile(store_by_mask, backend="aot_eager", fullgraph=True)(x, x > 0, v)

@@ -176,6 +176,12 @@ CORRECTED: list[tuple[str, Callable[..., Any], list[Any]]] = [
     ("norm of one", lambda x: [x.norm(), x.norm(dim=-1), x.norm(dim=-1, keepdim=True)], [dense(1)]),
     ("spectra", lambda x: [torch.fft.fft(x, dim=1), torch.fft.rfft2(x), torch.fft.ihfft(x, dim=0)], [dense(5, 6, 7)]),
     ("spectra back", lambda x: [torch.fft.irfft(x, dim=0), torch.fft.ifft(x, dim=0)], [dense(5, 6, 7).to(torch.complex64)]),
+    ("floored quotients", lambda x, y: [x // y, x // x, y // x, x // y[0], x // 2], [dense(4, 3).t(), dense(4, 1).t()]),
+    (
+        "batch norms",
+        lambda x: torch.nn.functional.batch_norm(x, None, None, training=True),
+        [dense(4, 3, 2).transpose(0, 2)],
+    ),
     (
         "unpooling",
         lambda x, i: torch.nn.functional.max_unpool2d(x, i, 2),

@@ -24,6 +24,20 @@ def floor_division_below_an_integer():
 
 
 @case(tol=0.0)
+def halves_round_between_dividing_and_cutting():
+    a, b = R(512, seed=1) * 9, R(512, seed=2) / 2
+    return lambda a, b: [
+        operation(x, y)
+        for x, y in ((a.half(), b.half()), (a.bfloat16(), b.bfloat16()))
+        for operation in (
+            lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+            lambda x, y: torch.div(x, y, rounding_mode="floor"),
+            lambda x, y: x // y,
+        )
+    ], [a, b]
+
+
+@case(tol=0.0)
 def remainders_of_floats():
     a, b = T([5.5, -5.5, 0.0, 1e20, 2147483648.0, 7.0, -0.0, NAN]), T([INF, -INF, 0.0, 3.0, 3.0, -0.7, 1.0, 2.0])
     return lambda a, b: (

@@ -20,6 +20,18 @@ def strides_of_results():
     ), [x]
 
 
+@case(strides=True)
+def results_of_operators_that_choose_their_layout():
+    x = R(4, 3, 3, 2).transpose(0, 3)
+    return lambda x: (
+        F.batch_norm(x, None, None, training=True),
+        F.batch_norm(x, torch.zeros(3), torch.ones(3)),
+        F.batch_norm(x.to(memory_format=torch.channels_last), None, None, training=True),
+        F.max_pool2d(x, 2),
+        F.softmax(x, 1),
+    ), [x]
+
+
 @case()
 def strange_inputs():
     base = R(400)

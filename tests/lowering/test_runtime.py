@@ -223,7 +223,8 @@ def test_private_torch_names_stay_in_one_module():
 def test_a_graph_on_a_gpu_is_lowered_without_one():
     """Everything but the launches: host numbers are moved, seeds are drawn on the device."""
     from pydynamo.lowering import torch_private as private
-    from pydynamo.lowering.capture import clean, decompositions
+    from pydynamo.lowering.capture import clean
+    from pydynamo.lowering.decompositions import decompositions
     from pydynamo.lowering.randoms import replace_dropout
     from pydynamo.lowering.wrapper import generate
 

@@ -9,6 +9,7 @@ import torch
 
 from pydynamo.lowering.lower.core import Lowering, aten, handles
 from pydynamo.lowering.lower.pointwise import KIND, elementwise, is_tensor, named
+from pydynamo.lowering.numerics import compute_dtype
 from pydynamo.lowering.symbols import Size
 
 if TYPE_CHECKING:
@@ -65,17 +66,21 @@ def _floor_div_int(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
     return k.op("where", dt, fix, k.op("sub", dt, q, k.constant(1, dt)), q)
 
 
-def _floor_div_float(k: Kernel, dt: torch.dtype, a: Value, b: Value) -> Value:
-    """c10::div_floor_floating: exact where floor(a / b) would round up to the next integer."""
+def _floor_div_float(k: Kernel, dt: torch.dtype, stored: torch.dtype, a: Value, b: Value) -> Value:
+    """c10::div_floor_floating: exact where floor(a / b) would round up to the next integer; `stored` rounds each step."""
+
+    def step(name: str, *operands: Value) -> Value:
+        return k.hold(k.cast(k.op(name, dt, *operands), stored), dt)
+
     zero, one = k.constant(0.0, dt), k.constant(1.0, dt)
-    quotient = k.op("div", dt, a, b)
-    m = k.op("fmod", dt, a, b)
-    d = k.op("div", dt, k.op("sub", dt, a, m), b)
+    quotient = step("div", a, b)
+    m = step("fmod", a, b)
+    d = step("div", step("sub", a, m), b)
     fix = _rounds_down(k, dt, m, b, zero)
-    d = k.op("where", dt, fix, k.op("sub", dt, d, one), d)
+    d = k.op("where", dt, fix, step("sub", d, one), d)
     f = k.op("floor", dt, d)
-    up = k.op("gt", torch.bool, k.op("sub", dt, d, f), k.constant(0.5, dt), operands=dt)
-    f = k.op("where", dt, up, k.op("add", dt, f, one), f)
+    up = k.op("gt", torch.bool, step("sub", d, f), k.constant(0.5, dt), operands=dt)
+    f = k.op("where", dt, up, step("add", f, one), f)
     signed = k.op("copysign", dt, zero, quotient)
     f = k.op("where", dt, k.op("ne", torch.bool, d, zero, operands=dt), f, signed)
     return k.op("where", dt, k.op("eq", torch.bool, b, zero, operands=dt), quotient, f)
@@ -87,9 +92,13 @@ def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None =
     if rounding_mode is None:
         return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
 
+    stored = out.dtype if low.options.round_half else compute_dtype(out.dtype)
+
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
         if dt.is_floating_point:
-            return _floor_div_float(k, dt, *vs) if rounding_mode == "floor" else k.op("trunc", dt, k.op("div", dt, *vs))
+            if rounding_mode == "floor":
+                return _floor_div_float(k, dt, stored, *vs)
+            return k.op("trunc", dt, k.hold(k.cast(k.op("div", dt, *vs), stored), dt))
         checked_divisor(low, k, dt, vs[1])
         return _floor_div_int(k, dt, *vs) if rounding_mode == "floor" else k.op("div_trunc", dt, *vs)
 

@@ -119,7 +119,8 @@ def kernels_of(
     """
     from pydynamo.lowering import pipeline
     from pydynamo.lowering import torch_private as private
-    from pydynamo.lowering.capture import clean, decompositions
+    from pydynamo.lowering.capture import clean
+    from pydynamo.lowering.decompositions import decompositions
     from pydynamo.lowering.randoms import replace_dropout
     from pydynamo.lowering.spec import Convert, free_symbols
     from pydynamo.lowering.symbols import Scope

@@ -28,8 +28,9 @@ import torch
 import torch.nn.functional as F
 
 from pydynamo.lowering import torch_private as private
-from pydynamo.lowering.capture import clean, decompositions
+from pydynamo.lowering.capture import clean
 from pydynamo.lowering.config import Options
+from pydynamo.lowering.decompositions import decompositions
 from pydynamo.lowering.pipeline import Compiled, compile_graph
 from pydynamo.lowering.spec import is_dense
 from pydynamo.lowering.testing.recorder import record

@@ -1,0 +1,233 @@
+"""Which operators AOTAutograd takes apart for lowering, and how.
+
+Of torch's decompositions those that lose precision, are wrong, or that lowering does better itself are taken out or
+changed. Knows nothing of graphs.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.operators import SOFTMAX_STATS, computed
+
+aten = torch.ops.aten
+
+EXTRA = [
+    "gelu",
+    "gelu_backward",
+    "native_layer_norm",
+    "native_layer_norm_backward",
+    "native_group_norm",
+    "native_group_norm_backward",
+    "native_batch_norm_backward",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training",
+    "_batch_norm_with_update_functional",
+    "batch_norm_backward",
+    "silu",
+    "silu_backward",
+    "nll_loss_forward",
+    "nll_loss_backward",
+    "threshold_backward",
+    "leaky_relu",
+    "leaky_relu_backward",
+    "elu",
+    "elu_backward",
+    "softplus",
+    "softplus_backward",
+    "hardtanh",
+    "hardtanh_backward",
+    "hardswish",
+    "hardswish_backward",
+    "hardsigmoid",
+    "hardsigmoid_backward",
+    "mse_loss",
+    "mse_loss_backward",
+    "smooth_l1_loss",
+    "smooth_l1_loss_backward",
+    "huber_loss",
+    "huber_loss_backward",
+    "_softmax_backward_data",
+    "_log_softmax_backward_data",
+    "tanh_backward",
+    "sigmoid_backward",
+    "clamp_min",
+    "clamp_max",
+    "std",
+    "std_mean",
+    "logsumexp",
+    "masked_fill",
+    "lerp",
+    "xlogy",
+    "logaddexp",
+    "logaddexp2",
+    "log_sigmoid_forward",
+    "log_sigmoid_backward",
+    "mish",
+    "mish_backward",
+    "native_dropout_backward",
+    "_safe_softmax",
+    "rot90",
+    "select_backward",
+    "slice_backward",
+    "diagonal_backward",
+    "embedding_dense_backward",
+    "logit",
+    "logit_backward",
+    "nan_to_num",
+    "addmv",
+    "addr",
+    "dot",
+    "vdot",
+    "baddbmm",
+    "isposinf",
+    "isneginf",
+    "tril",
+    "triu",
+    "linspace",
+    "stack",
+    "unfold_backward",
+    "glu",
+    "glu_backward",
+    "frac",
+    "heaviside",
+    "sgn",
+    "trace",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "binary_cross_entropy_backward",
+    "soft_margin_loss",
+    "pixel_shuffle",
+    "pixel_unshuffle",
+    "special_entr",
+    "sinc",
+    "deg2rad",
+    "rad2deg",
+]
+
+# each: why it stays whole
+KEPT = {
+    "var": "own lowering (Welford)",
+    "var_mean": "own lowering (Welford)",
+    "_scaled_dot_product_flash_attention_for_cpu": "its decomposition gives backward the wrong second output",
+    "logspace": "its decomposition rounds halves twice and integers before the power",
+    "max_unpool2d": "its decomposition loses the memory format",
+    "floor_divide": "own lowering",
+    "take": "its decomposition reads an index without dimensions",
+    "embedding_dense_backward": "index_put of a zeroed table is slower than the library's sort",
+    "index_fill": "its decomposition writes in place",
+    "select_scatter": "the same",
+    "diagonal_scatter": "the same",
+    "masked_scatter": "the same",
+    "slice_scatter": "own lowering",
+    "index_copy": "the same",
+    "index_add": "the same",
+    "as_strided_scatter": "the same",
+    "addcmul": "own lowering, rounded once",
+    "addcdiv": "the same",
+    "addmm": "the library fuses the bias",
+    "baddbmm": "the library fuses the addition",
+    "sum": "",
+    "prod": "",
+    "any": "",
+    "all": "",
+    "mean": "",
+    "cumsum": "",
+    "cumprod": "",
+}
+
+
+def _linspace(
+    decompose: Callable[..., torch.Tensor], *args: Any, dtype: torch.dtype | None = None, **kwargs: Any
+) -> Any:
+    """torch's own where it is as exact as eager, which rounds steps to halves, and ends to integers before it takes
+    steps between them."""
+    if (dtype or torch.get_default_dtype()) not in (torch.float32, torch.float64):
+        return NotImplemented
+    return decompose(*args, dtype=dtype, **kwargs)
+
+
+def _batch_norm(decompose: Callable[..., Any], x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """torch's own, laid out as eager does it on the host: contiguous, or channels last."""
+    y, *others = decompose(x, *args, **kwargs)
+    if x.device.type == "cpu":
+        y = y.contiguous(memory_format=private.suggest_memory_format(x))
+    return (y, *others)
+
+
+# torch's own decompositions that are called in another way
+CHANGED: dict[str, Callable[..., Any]] = {
+    "linspace": _linspace,
+    **dict.fromkeys(
+        (
+            "native_batch_norm",
+            "_native_batch_norm_legit",
+            "_native_batch_norm_legit_functional",
+            "_native_batch_norm_legit_no_training",
+            "_batch_norm_with_update",
+            "_batch_norm_with_update_functional",
+            "_batch_norm_no_update",
+        ),
+        _batch_norm,
+    ),
+}
+
+
+def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    """Softmax as statistics and pointwise code, so that backward may keep the statistics alone; contiguous
+    as in eager."""
+    if not x.dim() or not x.numel():
+        return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
+    top, total = SOFTMAX_STATS(x, dim)
+    y = ((computed(x) - top).exp() * total.reciprocal()).contiguous()  # one division for a row
+    return y if half_to_float else y.to(x.dtype)
+
+
+def _silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """Gradient of ``x * sigmoid(x)``, in the compute type."""
+    v = computed(x)
+    s = v.sigmoid()
+    return (computed(grad) * s * (1 + v * (1 - s))).to(grad.dtype)
+
+
+def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+    """Logarithm of softmax, in the same way."""
+    if not x.dim() or not x.numel():
+        return (computed(x) - computed(x)).to(torch.float32 if half_to_float else x.dtype)
+    top, total = SOFTMAX_STATS(x, dim)
+    y = ((computed(x) - top) - total.log()).contiguous()
+    return y if half_to_float else y.to(x.dtype)
+
+
+def _zero_if_finite(x: torch.Tensor) -> torch.Tensor:
+    """exp(x - x): one, or NaN where x is not finite."""
+    return (x - x).exp()
+
+
+@functools.cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    """The decomposition table of lowering."""
+    table = dict(private.core_aten_decompositions())
+    table.update(private.get_decompositions([getattr(aten, n) for n in EXTRA if hasattr(aten, n)]))
+    for op in list(table):
+        if _name(op) in KEPT:
+            del table[op]
+    for op, decompose in table.items():
+        change = CHANGED.get(_name(op))
+        if change is not None:
+            table[op] = functools.partial(change, decompose)
+    table[aten._softmax.default] = _softmax
+    table[aten._log_softmax.default] = _log_softmax
+    table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0
+    table[aten.silu_backward.default] = _silu_backward
+    return table
+
+
+def _name(op: Any) -> str:
+    return op._schema.name.split("::")[1] if hasattr(op, "_schema") else ""
