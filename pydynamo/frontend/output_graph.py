@@ -19,6 +19,7 @@ from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
 from pydynamo.frontend.fake_mode import TranslationMode
 from pydynamo.frontend.first_run import Changes
 from pydynamo.frontend.guards import GuardSet, global_state
+from pydynamo.frontend.regions import Region, fold_regions
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
 
@@ -54,6 +55,8 @@ class OutputGraph:
         self.changes = Changes()
         #: whether an operator was recorded whose failure makes that necessary
         self.may_run_again = False
+        #: what checkpointed calls recorded
+        self.regions: list[Region] = []
         self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
         self._last_input: torch.fx.Node | None = None
         self.ops = 0
@@ -208,6 +211,7 @@ class OutputGraph:
         """Close the graph with these outputs; dead pure nodes and unused inputs go."""
         self.graph.output(tuple(outputs))
         self.graph.eliminate_dead_code(_is_impure)
+        fold_regions(self.graph, self.regions)
         kept = []
         for entry in self.inputs:
             if entry.node.users:

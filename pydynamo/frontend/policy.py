@@ -84,7 +84,10 @@ _BREAKING_MODULES: dict[str, str] = {
 
 #: modules inside those that break, whose functions are ordinary ones
 _INLINED_MODULES = frozenset(
-    {"torch.autograd.grad_mode", "torch.backends.mha", "torch.jit", "torch.jit._script", "torch.jit._trace"}
+    {
+        *("torch.autograd.grad_mode", "torch.backends.mha", "torch.utils.checkpoint"),
+        *("torch.jit", "torch.jit._script", "torch.jit._trace"),
+    }
 )
 
 

@@ -6,6 +6,7 @@ stores, whose traced state it keeps.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from pydynamo.frontend.exc import unsupported
@@ -20,6 +21,8 @@ class _Deleted(VariableTracker):
 
 
 DELETED = _Deleted()
+#: tells cells that were made before a snapshot from those made since
+SERIALS = itertools.count()
 
 
 class Ledger:
@@ -116,6 +119,7 @@ class Snapshot:
         self._reached: dict[int, VariableTracker] = {}
         for value in self._stored():
             self._reach(value)
+        self._serial = next(SERIALS)
         self._contents = {vt: _snapshot(vt) for vt in ledger.contents}
         self._names = self._stores()
 
@@ -137,8 +141,11 @@ class Snapshot:
         return {
             **{(key, name): value for key, _, names in owned for name, value in names.items()},
             **{key: value for key, (_, value) in ledger.globals.items()},
-            **ledger.cells,
+            **{cell: value for cell, value in ledger.cells.items() if self._existed(cell)},
         }
+
+    def _existed(self, cell: Any) -> bool:
+        return cell.source is not None or cell.local_name is not None or cell.serial < self._serial
 
     def _is_visible(self, value: VariableTracker) -> bool:
         return value.source is not None or id(value) in self._reached

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.policy import break_reason_of_function
+from pydynamo.frontend.side_effects import SERIALS
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant, from_python
@@ -35,6 +36,7 @@ class CellVariable(VariableTracker):
         self.source = source
         self.local_name = local_name
         self.contents = contents
+        self.serial = next(SERIALS)
 
     def python_type(self) -> type:
         return types.CellType

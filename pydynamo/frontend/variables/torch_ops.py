@@ -12,6 +12,7 @@ import torch.nn.functional
 
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.checkpoint import call_checkpoint, is_checkpoint
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.torch_queries import ask, is_query
@@ -278,6 +279,8 @@ def special_function(fn: Any) -> Handler | None:
     answered = answered_functions().get(fn)
     if answered is not None:
         return answered
+    if is_checkpoint(fn):
+        return call_checkpoint
     if is_query(fn):
         return lambda tx, args, kwargs: ask(tx, fn, args, kwargs)
     if fn in graph_functions():
