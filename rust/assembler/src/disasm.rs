@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// What is reused from one code object to the next.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Scratch {
     /// Index of the instruction that begins at a unit, or [`NO_INDEX`].
     index_at: Vec<u32>,
@@ -46,7 +46,7 @@ struct Scratch {
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
     SCRATCH.with_borrow_mut(|scratch| {
-        disassemble_with::<true>(version, raw, program, &mut Unedited::default(), scratch)?;
+        disassemble_with::<true>(version, raw, program, &mut Layout::default(), scratch)?;
         if scratch.wide_jumps.is_empty() { Ok(()) } else { remember_long_jumps(version, program, scratch) }
     })
 }
@@ -62,25 +62,29 @@ pub fn disassemble_unedited(
     program: &mut Program,
     unedited: &mut Unedited,
 ) -> Result<()> {
-    SCRATCH.with_borrow_mut(|scratch| disassemble_with::<false>(version, raw, program, unedited, scratch))
+    let Unedited { layout, fits, scratch } = unedited;
+    *fits = disassemble_with::<false>(version, raw, program, layout, scratch)?;
+    Ok(())
 }
 
 /// What is known of a program that was taken apart and that nobody edits.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Unedited {
     /// Where its instructions stand.
     pub(crate) layout: Layout,
     /// Whether all jumps have the opcodes of their direction.
     pub(crate) fits: bool,
+    scratch: Scratch,
 }
 
+/// Says whether all jumps have the opcodes of their direction.
 fn disassemble_with<const POSITIONS: bool>(
     version: Version,
     raw: &RawCode,
     program: &mut Program,
-    unedited: &mut Unedited,
+    layout: &mut Layout,
     scratch: &mut Scratch,
-) -> Result<()> {
+) -> Result<bool> {
     program.insts.clear();
     program.regions.clear();
     scratch.jumps.clear();
@@ -107,11 +111,10 @@ fn disassemble_with<const POSITIONS: bool>(
             lasti: entry.lasti,
         });
     }
-    let starts = unedited.layout.begin();
+    let starts = layout.begin();
     walk::<POSITIONS>(version, raw, program, scratch, starts)?;
     starts.push(units);
-    unedited.fits = resolve_targets(version, program, scratch)?;
-    Ok(())
+    resolve_targets(version, program, scratch)
 }
 
 fn walk<const POSITIONS: bool>(

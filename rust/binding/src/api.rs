@@ -61,8 +61,8 @@ fn take_apart_with(
     })
 }
 
-/// What is known of the program taken apart last to go back as it is.
-static UNEDITED: GilCell<Option<Unedited>> = GilCell::new(None);
+/// The program taken apart last to go back as it is, whose memory is used again.
+static UNEDITED: GilCell<Option<Box<(Program, Unedited)>>> = GilCell::new(None);
 
 /// Runs `body` with a program that nobody is to edit: its instructions are without positions.
 fn with_unedited<T>(
@@ -70,18 +70,15 @@ fn with_unedited<T>(
     body: impl FnOnce(&mut Program, &Unedited) -> PyResult<T>,
 ) -> PyResult<T> {
     // SAFETY: the GIL is held; what is there is taken out, so that a call from within `body` finds nothing.
-    let mut unedited = unsafe { UNEDITED.get().take() }.unwrap_or_default();
-    with_program(|program| {
-        take_apart_with(view, |version, raw| {
-            disasm::disassemble_unedited(version, raw, program, &mut unedited)
-        })?;
-        let result = body(program, &unedited);
-        if program.insts.capacity() <= KEPT_INSTRUCTIONS {
-            // SAFETY: the GIL is held.
-            unsafe { *UNEDITED.get() = Some(unedited) };
-        }
-        result
-    })
+    let mut kept = unsafe { UNEDITED.get().take() }.unwrap_or_default();
+    let (program, unedited) = &mut *kept;
+    take_apart_with(view, |version, raw| disasm::disassemble_unedited(version, raw, program, unedited))?;
+    let result = body(program, unedited);
+    if program.insts.capacity() <= KEPT_INSTRUCTIONS {
+        // SAFETY: the GIL is held.
+        unsafe { *UNEDITED.get() = Some(kept) };
+    }
+    result
 }
 
 /// Takes a code object apart and puts it together again without making Python objects.
