@@ -51,8 +51,8 @@ pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Re
     })
 }
 
-/// The same, for programs that go back to where they came from: the line table is checked, but no instruction gets its position.
-/// See [`crate::code::Options::unedited`].
+/// The same, for programs that go back to where they came from: no instruction gets its position, and the line table is left to
+/// [`check_lines`]. See [`crate::code::Options::unedited`].
 ///
 /// # Errors
 /// As [`disassemble`].
@@ -65,6 +65,15 @@ pub fn disassemble_unedited(
     let Unedited { layout, fits, scratch } = unedited;
     *fits = disassemble_with::<false>(version, raw, program, layout, scratch)?;
     Ok(())
+}
+
+/// Checks the line table of code whose instructions are wanted without positions.
+///
+/// # Errors
+/// A damaged or ill-fitting line table.
+pub fn check_lines(raw: &RawCode) -> Result<()> {
+    let units = u32::try_from(raw.code.len() / 2).unwrap_or(u32::MAX);
+    fits(raw, units, linetable::check(raw.linetable, raw.firstlineno, units.min(MAX_UNITS))?)
 }
 
 /// What is known of a program that was taken apart and that nobody edits.
@@ -131,7 +140,6 @@ fn walk<const POSITIONS: bool>(
     } else {
         scratch.lines.clear();
         scratch.lines.push(Stretch::LAST);
-        fits(raw, units, linetable::check(raw.linetable, raw.firstlineno, units)?)?;
     }
     let lines = &scratch.lines[..];
     // The last stretch has no end, so there is always one.

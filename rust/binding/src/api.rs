@@ -44,16 +44,16 @@ pub fn with_program<T>(body: impl FnOnce(&mut Program) -> T) -> T {
 }
 
 pub fn take_apart(view: &CodeView<'_>, program: &mut Program) -> PyResult<()> {
-    take_apart_with(view, |version, raw| disasm::disassemble(version, raw, program))
+    take_apart_with(view, &view.raw(), |version, raw| disasm::disassemble(version, raw, program))
 }
 
 fn take_apart_with(
     view: &CodeView<'_>,
+    raw: &RawCode<'_>,
     disassemble: impl FnOnce(Version, &RawCode<'_>) -> pydynamo_assembler::Result<()>,
 ) -> PyResult<()> {
-    let raw = view.raw();
     let version = state().version;
-    disassemble(version, &raw).map_err(|error| {
+    disassemble(version, raw).map_err(|error| {
         let plain = units::plain(version, raw.code.as_chunks().0);
         let found = error.index.and_then(|index| disasm::instruction_at(version, &plain, index));
         let culprit = found.map_or(Culprit::Unknown, |(opcode, arg)| Culprit::Raw(opcode, arg));
@@ -72,7 +72,12 @@ fn with_unedited<T>(
     // SAFETY: the GIL is held; what is there is taken out, so that a call from within `body` finds nothing.
     let mut kept = unsafe { UNEDITED.get().take() }.unwrap_or_default();
     let (program, unedited) = &mut *kept;
-    take_apart_with(view, |version, raw| disasm::disassemble_unedited(version, raw, program, unedited))?;
+    take_apart_with(view, &view.raw_without_lines(), |version, raw| {
+        disasm::disassemble_unedited(version, raw, program, unedited)
+    })?;
+    // What was asked for when the view was made has come by now, and what is asked for here comes while lines are checked.
+    view.prefetch_pools();
+    take_apart_with(view, &view.raw(), |_, raw| disasm::check_lines(raw))?;
     let result = body(program, unedited);
     if program.insts.capacity() <= KEPT_INSTRUCTIONS {
         // SAFETY: the GIL is held.
@@ -89,7 +94,6 @@ fn with_unedited<T>(
 fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = code.py();
     let view = CodeView::new(code)?;
-    view.prefetch_pools();
     with_unedited(&view, |program, unedited| {
         let spec = Spec::of_code(&view);
         let locals = spec.locals();

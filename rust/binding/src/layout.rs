@@ -300,12 +300,17 @@ impl<'py> CodeView<'py> {
 
     /// What disassembly reads. Not to be kept while Python code runs, which may specialise the units.
     pub fn raw(&self) -> RawCode<'_> {
+        RawCode { linetable: self.bytes(state().layout.linetable), ..self.raw_without_lines() }
+    }
+
+    /// The same without the line table, whose object may still be on its way from memory.
+    pub fn raw_without_lines(&self) -> RawCode<'_> {
         let layout = &state().layout;
         let (code, live) = self.units();
         RawCode {
             code,
             live,
-            linetable: self.bytes(layout.linetable),
+            linetable: &[],
             exceptiontable: self.bytes(layout.exceptiontable),
             firstlineno: self.int(layout.firstlineno),
         }
