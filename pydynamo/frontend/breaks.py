@@ -27,7 +27,7 @@ from pydynamo.frontend.resume import (
     original_place,
 )
 from pydynamo.frontend.resume_slots import around_load, used_as
-from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
+from pydynamo.frontend.variables.base import ExcInfoVariable, LazyVariable, NullVariable, VariableTracker
 from pydynamo.frontend.variables.hashed_iterators import DictIterator
 
 if TYPE_CHECKING:
@@ -272,6 +272,9 @@ def _slot_load(cg: PyCodegen, value: VariableTracker) -> Callable[[], None]:
 def _break_at_branch(root: RootTranslator, index: int) -> None:
     """Take the truth of the condition, then continue at the jump itself, where it is a known bool."""
     condition = root.stack[-1]
+    if condition.source is not None and isinstance(condition, LazyVariable):
+        # The function that continues may be this very one: it must not take the known bool for what it was cut for.
+        root.output.guards.add("TYPE_MATCH", condition.source, condition.peek_type())
     below = root.stack[:-1]
     names = _live(root, index)
     target, names = resume_function(root, index, (*_slots(root, below), VALUE), names)

@@ -19,7 +19,7 @@ from pydynamo.frontend.operators import (
     raise_like_python,
 )
 from pydynamo.frontend.variables.attributes import IdentityNumber
-from pydynamo.frontend.variables.base import VariableTracker
+from pydynamo.frontend.variables.base import VariableTracker, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold
 from pydynamo.frontend.variables.dicts import DictVariable, DictView
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
@@ -145,7 +145,7 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
         return constant(is_same(tx, left, right) == (symbol == "=="))
     tx.raise_error(
         TypeError,
-        f"'{symbol}' not supported between instances of '{left_type.__name__}' and '{right_type.__name__}'",
+        f"'{symbol}' not supported between instances of '{type_name(left_type)}' and '{type_name(right_type)}'",
     )
 
 

@@ -151,6 +151,8 @@ class GeneratorVariable(AnyIterator):
             self._ask_closed(tx, error)
         if self.running:
             tx.raise_error(ValueError, f"{self.kind} already executing")
+        if error is None and not self.started and sent is not NONE and sent.realize().python_type() is not type(None):
+            tx.raise_error(TypeError, f"can't send non-None value to a just-started {self.kind}")
         parent, depth = frame.parent, frame.depth
         frame.parent, frame.depth = tx, tx.depth + 1
         if frame.depth >= config.max_inline_depth:
@@ -203,8 +205,6 @@ class GeneratorVariable(AnyIterator):
                 frame.handle_exception(raised)
         elif self.started:
             frame.push(sent)
-        elif not (sent is NONE or (sent.realize().is_constant() and sent.realize().as_constant() is None)):
-            tx.raise_error(TypeError, f"can't send non-None value to a just-started {self.kind}")
         self.started = True
         frame.yielded = None
         while not frame.finished:

@@ -5,13 +5,14 @@ Follows Python's protocol: builtin types by what they are, user types through th
 
 from __future__ import annotations
 
+import collections
 import operator
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import VariableTracker
+from pydynamo.frontend.variables.base import VariableTracker, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold, run_python
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
@@ -177,8 +178,6 @@ def _counters(
     tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
 ) -> VariableTracker | None:
     """Operators of Counters, which are written in Python; None for other values."""
-    import collections
-
     counters = [isinstance(v, DictVariable) and v.cls is collections.Counter for v in (left, right)]
     if not any(counters):
         return None
@@ -237,13 +236,20 @@ def _builtin_binary(
     if name == "or" and isinstance(left, DictVariable) and isinstance(right, DictVariable):
         if inplace:
             return _then(left, left.call_method(tx, "update", [right], {}))
-        merged = DictVariable(dict(left.entries), left.cls, factory=left.factory)
+        chosen = _class_of_merged(left, right)
+        merged = DictVariable(dict(left.entries), chosen.cls, factory=chosen.factory)
         for code, (key, value) in right.entries.items():
             merged.put(key, value, code)
         return merged
     if isinstance(left, SETLIKE) and isinstance(right, SETLIKE):
         return _set_binary(tx, name, left, right, inplace)
     return None
+
+
+def _class_of_merged(left: DictVariable, right: DictVariable) -> DictVariable:
+    """Which of the two has its class in ``left | right``: the one whose operator CPython asks."""
+    special = left.cls is not right.cls and issubclass(right.cls, left.cls) and "__ror__" in right.cls.__dict__
+    return right if special else left
 
 
 def _then(result: VariableTracker, _: VariableTracker) -> VariableTracker:
@@ -271,6 +277,10 @@ def _set_binary(
     return result
 
 
+#: sequences of C code, whose + and * are not operators of numbers
+_CONCATENATED = (str, bytes, bytearray, list, tuple, range, collections.deque)
+
+
 def _user_binary(
     tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
 ) -> VariableTracker:
@@ -287,7 +297,7 @@ def _user_binary(
     result = attempt(tx, attempts)
     if result is not None:
         return result
-    if any(hasattr(kind, "__getitem__") and not is_user_class(kind) for kind in (left_type, right_type)):
+    if any(issubclass(kind, _CONCATENATED) for kind in (left_type, right_type)):
         # sequences repeat and concatenate after both sides declined, and raise errors of their own
         unsupported("unsupported-operator", f"{name} of {left.describe()} and {right.describe()}")
     symbol = {
@@ -309,7 +319,7 @@ def _user_binary(
         symbol = "**=" if name == "pow" else symbol + "="
     tx.raise_error(
         TypeError,
-        f"unsupported operand type(s) for {symbol}: '{left_type.__name__}' and '{right_type.__name__}'",
+        f"unsupported operand type(s) for {symbol}: '{type_name(left_type)}' and '{type_name(right_type)}'",
     )
 
 

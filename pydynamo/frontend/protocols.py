@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from functools import cmp_to_key
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydynamo.frontend.comparison import DUNDER_OF, compare, same_or_equal
 from pydynamo.frontend.exc import ObservedException, unsupported
@@ -64,13 +63,15 @@ def as_index(tx: Translator, value: VariableTracker) -> int:
     if isinstance(value, SymNumberVariable):
         value = value.specialize(tx)
     if is_user_object(value):
-        value = value.call_method(tx, "__index__", [], {}).realize()
+        from pydynamo.frontend.variables.objects import ask
+
+        value = ask(tx, value, "__index__").realize()
     index = value.as_constant()
     return int(run_python(tx, lambda: operator.index(index)))
 
 
 def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> list[VariableTracker]:
-    """``sorted(items, key=…, reverse=…)``"""
+    """``sorted(items, key=…, reverse=…)``; ``items`` is left in the order of the moment where a comparison raises."""
     unknown = set(kwargs) - {"key", "reverse"}
     if unknown:
         unsupported("unsupported-builtin", f"sorting with {unknown}")
@@ -78,16 +79,28 @@ def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> 
     keyed = key is not None and not (isinstance(key, ConstantVariable) and key.value is None)
     reverse = "reverse" in kwargs and tx.truth(kwargs["reverse"])
     rows = [
-        (key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
+        _SortRow(tx, key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
         for item in items
     ]
+    try:
+        rows.sort(reverse=reverse)
+    finally:
+        items[:] = [row.item for row in rows]
+    return items
 
-    def order(a: tuple[VariableTracker, Any], b: tuple[VariableTracker, Any]) -> int:
-        if tx.truth(compare(tx, "<", a[0], b[0])):
-            return -1
-        return 1 if tx.truth(compare(tx, "<", b[0], a[0])) else 0
 
-    return [item for _, item in sorted(rows, key=cmp_to_key(order), reverse=reverse)]
+class _SortRow:
+    """An item being sorted: asks only ``<`` of the items, in the order in which CPython asks it."""
+
+    __slots__ = ("item", "key", "tx")
+
+    def __init__(self, tx: Translator, key: VariableTracker, item: VariableTracker) -> None:
+        self.tx = tx
+        self.key = key
+        self.item = item
+
+    def __lt__(self, other: _SortRow) -> bool:
+        return self.tx.truth(compare(self.tx, "<", self.key, other.key))
 
 
 def call_dunder(tx: Translator, name: str, owner: VariableTracker, args: list[VariableTracker]) -> VariableTracker:

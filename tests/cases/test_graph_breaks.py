@@ -401,3 +401,25 @@ def test_star_arguments_across():
         return y + k, args, kw
 
     return f, [(torch.ones(1), 1, 2), (torch.ones(1),)]
+
+
+@program
+def test_what_a_broken_call_returns_is_the_condition_of_a_branch():
+    class Empty:
+        def __len__(self):
+            return 0
+
+    @torch.compiler.disable
+    def opaque(x, kind):
+        return {"tensor": x.sum(), "list": [1], "object": Empty(), "number": 0, "bool": True}[kind]
+
+    def f(x, kind):
+        y = x + 1
+        if opaque(x, kind):
+            y = y * 2
+        z = opaque(x, kind) or y
+        while opaque(x, "tensor"):
+            x = x - 1
+        return y, z is y, x, 4 if opaque(x, kind) and opaque(x, "list") else 5
+
+    return f, [(torch.ones(2), kind) for kind in ("tensor", "list", "object", "number", "bool", "tensor")]

@@ -413,3 +413,27 @@ def test_generator_type_and_state():
         return x, type(g).__name__, iter(g) is g, hasattr(g, "send"), g.gi_running
 
     return f, [(torch.ones(1),)]
+
+
+@program
+def test_a_value_sent_too_early_leaves_the_generator_unstarted():
+    def numbers():
+        got = yield 1
+        while got is not None:
+            got = yield got * 2
+
+    def f(x):
+        g = numbers()
+        said = []
+        try:
+            g.send(5)
+        except TypeError as e:
+            said.append(str(e))
+        said += [next(g), g.send(3)]
+        try:
+            g.send(None)
+        except StopIteration as e:
+            said.append(e.value)
+        return x + 1, said
+
+    return f, [(torch.ones(2),)]

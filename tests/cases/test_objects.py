@@ -799,3 +799,46 @@ def test_init_that_returns_something():
             return str(e), x + 1
 
     return f, [(torch.ones(1), None), (torch.ones(1), 1), (torch.ones(1), "a"), (torch.ones(1), torch.ones(2))]
+
+
+@program
+def test_the_dictionary_of_an_object_is_one_object():
+    class Plain:
+        pass
+
+    def f(x):
+        p = Plain()
+        d = p.__dict__
+        d["a"] = 1
+        return x + 1, vars(p) is p.__dict__, d is vars(p), p
+
+    return f, [(torch.ones(2),)]
+
+
+@program
+def test_functions_made_in_the_function_keep_their_annotations():
+    import functools
+
+    def f(x):
+        def annotated(a: int, b: "str" = "x") -> float:
+            return a
+
+        @functools.wraps(annotated)
+        def wrapped(*args):
+            return annotated(*args)
+
+        def bare():
+            pass
+
+        return x + 1, annotated.__annotations__, annotated, wrapped, wrapped.__annotations__, bare.__annotations__
+
+    return f, [(torch.ones(2),)]
+
+
+@program
+def test_a_group_of_exceptions_has_the_narrower_class():
+    def f(x):
+        groups = [BaseExceptionGroup("a", [ValueError(1)]), BaseExceptionGroup("b", [KeyboardInterrupt()])]
+        return x + 1, [type(group).__name__ for group in groups]
+
+    return f, [(torch.ones(2),)]

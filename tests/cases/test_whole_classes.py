@@ -880,3 +880,25 @@ def test_format_and_str_in_python():
         return x + 1, str(P(1)), f"{P(2):>4}", "%s" % P(3), "{}".format(P(4)), f"{[1]!s:>5}"
 
     return f, [(ONE,), (ONE,)]
+
+
+@program
+def test_exception_classes_of_the_function_that_call_super():
+    def f(x):
+        class Base(Exception):
+            def __init__(self, a, *, b=None):
+                super().__init__(a)
+                self.b = b
+
+            def __str__(self):
+                return f"{self.args[0]}:{self.b}"
+
+        class Derived(Base, KeyError):
+            pass
+
+        try:
+            raise Derived(3, b=x.shape[0])
+        except LookupError as e:
+            return x + 1, str(e), e.args, isinstance(e, Base)
+
+    return f, [(torch.ones(2),), (torch.ones(3),)]

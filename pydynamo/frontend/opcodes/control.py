@@ -9,7 +9,7 @@ from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.inline import CoroutineVariable, GeneratorVariable, exception_to_raise
-from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker
+from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker, type_name
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
 from pydynamo.frontend.variables.exceptions import ExceptionVariable, TracebackVariable
@@ -91,7 +91,7 @@ def _pop_jump_if_not_none(tx: Translator, inst: Any) -> None:
 def _get_iter(tx: Translator, inst: Any) -> None:
     value = tx.pop()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
-        tx.raise_error(TypeError, f"'{value.python_type().__name__}' object is not iterable")
+        tx.raise_error(TypeError, f"'{type_name(value.python_type())}' object is not iterable")
     tx.push(value.get_iter(tx))
     if V315:
         tx.push(NullVariable())

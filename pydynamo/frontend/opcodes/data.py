@@ -10,6 +10,7 @@ from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.variables.base import has_special, type_name
 from pydynamo.frontend.variables.builtin_functions import format_value
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python, run_python
 from pydynamo.frontend.variables.dict_methods import pairs_of
@@ -176,7 +177,10 @@ def _list_append(tx: Translator, inst: Any) -> None:
 
 @op("LIST_EXTEND")
 def _list_extend(tx: Translator, inst: Any) -> None:
-    value = tx.stack.pop()
+    value = tx.pop()
+    kind = value.python_type()
+    if not has_special(kind, "__iter__") and not has_special(kind, "__getitem__"):
+        tx.raise_error(TypeError, f"Value after * must be an iterable, not {type_name(kind)}")
     _under(tx, inst.arg).call_method(tx, "extend", [value], {})
 
 
@@ -202,7 +206,7 @@ def _map_add(tx: Translator, inst: Any) -> None:
 def _dict_update(tx: Translator, inst: Any) -> None:
     value = tx.pop()
     if not _is_mapping(value):
-        tx.raise_error(TypeError, f"'{value.python_type().__name__}' object is not a mapping")
+        tx.raise_error(TypeError, f"'{type_name(value.python_type())}' object is not a mapping")
     _under(tx, inst.arg).call_method(tx, "update", [value], {})
 
 
@@ -236,7 +240,7 @@ def _list_to_tuple(tx: Translator, inst: Any) -> None:
 def _unpack_sequence(tx: Translator, inst: Any) -> None:
     value = tx.pop()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
-        tx.raise_error(TypeError, f"cannot unpack non-iterable {value.python_type().__name__} object")
+        tx.raise_error(TypeError, f"cannot unpack non-iterable {type_name(value.python_type())} object")
     if isinstance(value, SequenceVariable) and value.cls in (list, tuple):
         items = list(value.items)
     else:
@@ -261,7 +265,7 @@ def _unpack_ex(tx: Translator, inst: Any) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     value = tx.pop()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
-        tx.raise_error(TypeError, f"cannot unpack non-iterable {value.python_type().__name__} object")
+        tx.raise_error(TypeError, f"cannot unpack non-iterable {type_name(value.python_type())} object")
     iterator = value.get_iter(tx).realize()
     # the rest is taken by list(), which asks the iterator for its iterator once more
     items = list(itertools.islice(protocols.stepping(tx, iterator), before))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 
@@ -103,12 +104,21 @@ def _sink(heap: Any, position: Any) -> None:
     _rise(heap, start, position)
 
 
+def _check_list(heap: Any, name: Any) -> None:
+    if not isinstance(heap, list):
+        raise TypeError(f"{name} must be list, not {type(heap).__name__}")
+
+
 def heappush(heap: Any, item: Any) -> None:
+    _check_list(heap, "heappush() argument 1")
     heap.append(item)
     _rise(heap, 0, len(heap) - 1)
 
 
 def heappop(heap: Any) -> Any:
+    _check_list(heap, "heappop() argument")
+    if not heap:
+        raise IndexError("index out of range")
     last = heap.pop()
     if heap:
         first = heap[0]
@@ -119,6 +129,9 @@ def heappop(heap: Any) -> Any:
 
 
 def heapreplace(heap: Any, item: Any) -> Any:
+    _check_list(heap, "heapreplace() argument 1")
+    if not heap:
+        raise IndexError("index out of range")
     first = heap[0]
     heap[0] = item
     _sink(heap, 0)
@@ -126,6 +139,7 @@ def heapreplace(heap: Any, item: Any) -> Any:
 
 
 def heappushpop(heap: Any, item: Any) -> Any:
+    _check_list(heap, "heappushpop() argument 1")
     if heap and heap[0] < item:
         item, heap[0] = heap[0], item
         _sink(heap, 0)
@@ -133,12 +147,14 @@ def heappushpop(heap: Any, item: Any) -> Any:
 
 
 def heapify(heap: Any) -> None:
+    _check_list(heap, "heapify() argument")
     for position in range(len(heap) // 2 - 1, -1, -1):
         _sink(heap, position)
 
 
 # bisection ---------------------------------------------------------------------------------------------------------
 def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    lo = operator.index(lo)
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -153,6 +169,7 @@ def bisect_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 
 
 def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> Any:
+    lo = operator.index(lo)
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -167,8 +184,10 @@ def bisect_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None
 
 
 def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
+    position = bisect_left(a, x if key is None else key(x), lo, hi, key=key)
+    a.insert(position, x)
 
 
 def insort_right(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None) -> None:
-    a.insert(bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
+    position = bisect_right(a, x if key is None else key(x), lo, hi, key=key)
+    a.insert(position, x)

@@ -166,6 +166,19 @@ class ExcInfoVariable(VariableTracker):
         self.handled = handled
 
 
+def type_name(cls: type) -> str:
+    """The name of a class as CPython's messages write it: classes in C outside the builtins bear their module's."""
+    in_python = cls.__flags__ & (1 << 9) and not cls.__flags__ & (1 << 8)
+    if in_python or cls.__module__ == "builtins":
+        return cls.__name__
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def has_special(cls: type, name: str) -> bool:
+    """True if instances of ``cls`` have the special method: what its metaclass has is not theirs."""
+    return any(base.__dict__.get(name) is not None for base in cls.__mro__)
+
+
 def realized(values: list[VariableTracker]) -> list[VariableTracker]:
     """Each value realized."""
     return [value.realize() for value in values]

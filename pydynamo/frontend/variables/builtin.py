@@ -15,7 +15,8 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.policy import break_reason_of_builtin
 from pydynamo.frontend.polyfills.registry import polyfill_for_function
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import NONE, answer_to, constant, fold
+from pydynamo.frontend.variables.c_signatures import check_call
+from pydynamo.frontend.variables.constant import NONE, answer_to, constant, fold, run_python
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -66,6 +67,8 @@ class BuiltinVariable(NativeFunctionVariable):
 
         fn = self.fn
         handler = HANDLERS.get(fn) if _hashable(fn) else None
+        if _hashable(fn):
+            check_call(tx, fn, len(args), kwargs)
         if handler is not None:
             return handler(tx, args, kwargs)
         if fn in _OPERATORS and len(args) == 2 and not kwargs:
@@ -77,6 +80,7 @@ class BuiltinVariable(NativeFunctionVariable):
             return ops.unary(tx, _UNARY[fn], args[0])
         replacement = polyfill_for_function(fn)
         if replacement is not None:
+            check_call(tx, fn, len(args), kwargs, like=replacement)
             return tx.function_at(replacement, sources.const(replacement)).call_function(tx, args, kwargs)
         if fn in _FOLDABLE:
             return self._fold(tx, args, kwargs)
@@ -113,7 +117,12 @@ class BuiltinVariable(NativeFunctionVariable):
                 pow: "__pow__",
             }.get(self.fn)
             if name is not None:
-                result = values[0].call_method(tx, name, values[1:], kwargs)
+                from pydynamo.frontend.variables.objects import ask
+
+                if name in ("__abs__", "__round__") and not hasattr(values[0].python_type(), name):
+                    unlike = type(values[0].python_type().__name__, (), {})()
+                    run_python(tx, lambda: self.fn(unlike))
+                result = ask(tx, values[0], name, values[1:])
                 return result if self.fn is not hash else answer_to(tx, hash, name, result)
         return fold(tx, self.fn, values, kwargs)
 
@@ -124,6 +133,8 @@ class BuiltinVariable(NativeFunctionVariable):
             unsupported("unsupported-method", f"{owner.__name__}.{name} of {target.describe()}")
         if owner is object or ops.is_user_object(target):
             return MethodOfSuper(owner, name, target).call_function(tx, args[1:], kwargs)
+        if getattr(target.python_type(), name, None) is not getattr(owner, name, None):
+            unsupported("unsupported-method", f"{owner.__name__}.{name} of {target.describe()}, which has its own")
         return target.call_method(tx, name, args[1:], kwargs)
 
     def describe(self) -> str:

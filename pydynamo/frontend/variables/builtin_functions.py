@@ -19,7 +19,7 @@ from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
 from pydynamo.frontend.variables.attributes import IdentityNumber
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
 from pydynamo.frontend.variables.builtin import BuiltinVariable
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
@@ -48,7 +48,15 @@ def handles(*functions: Any) -> Any:
     return register
 
 
-@handles(len, operator.length_hint)
+@handles(operator.length_hint)
+def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    value = args[0].realize()
+    if len(args) != 1 or not has_special(value.python_type(), "__len__"):
+        unsupported("unsupported-builtin", f"length_hint() of {value.describe()}")
+    return _len(tx, args, kwargs)
+
+
+@handles(len)
 def _len(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__len__"):
@@ -94,9 +102,16 @@ def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return constant(_class_test(tx, subject.value, args[1]))
 
 
+def _attribute_name(tx: Translator, name: VariableTracker) -> str:
+    text = name.realize()
+    if not issubclass(text.python_type(), str):
+        unsupported("unsupported-builtin", "the name of an attribute that is no text")  # the words differ by version
+    return str(text.as_constant())
+
+
 @handles(getattr)
 def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    name = args[1].realize().as_constant()
+    name = _attribute_name(tx, args[1])
     try:
         found = args[0].realize().getattr(tx, name)
         return found.realize() if len(args) == 3 else found  # guards that it is there
@@ -127,8 +142,8 @@ def _is_given_by_class(kind: type, name: str) -> bool:
 
 @handles(hasattr)
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    owner, name = args[0].realize(), args[1].realize().as_constant()
-    if isinstance(name, str) and _is_given_by_class(owner.python_type(), name):
+    owner, name = args[0].realize(), _attribute_name(tx, args[1])
+    if _is_given_by_class(owner.python_type(), name):
         return constant(True)
     if isinstance(owner, NativeFunctionVariable) and not hasattr(owner.fn, "__dict__"):
         return constant(hasattr(owner.fn, name))
@@ -143,13 +158,13 @@ def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(setattr)
 def _setattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    args[0].realize().setattr(tx, args[1].realize().as_constant(), args[2])
+    args[0].realize().setattr(tx, _attribute_name(tx, args[1]), args[2])
     return NONE
 
 
 @handles(delattr)
 def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    args[0].realize().delattr(tx, args[1].realize().as_constant())
+    args[0].realize().delattr(tx, _attribute_name(tx, args[1]))
     return NONE
 
 
@@ -199,7 +214,12 @@ def _intern(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
         unsupported("inspection", "vars() of the frame itself")
-    return args[0].realize().getattr(tx, "__dict__")
+    try:
+        return args[0].realize().getattr(tx, "__dict__")
+    except ObservedException as error:
+        if not issubclass(error.vt.python_type(), AttributeError):
+            raise
+    tx.raise_error(TypeError, "vars() argument must have __dict__ attribute")
 
 
 @handles(builtins.__build_class__)
@@ -346,7 +366,13 @@ def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableT
     """``format(value, spec)``"""
     value = value.realize()
     if ops.is_user_object(value) and value.python_type().__format__ is not object.__format__:
-        return value.call_method(tx, "__format__", [constant(spec)], {})
+        from pydynamo.frontend.variables.objects import ask
+
+        shown = ask(tx, value, "__format__", [constant(spec)])
+        if not issubclass(shown.realize().python_type(), str):
+            name = type_name(shown.realize().python_type())
+            tx.raise_error(TypeError, f"__format__ must return a str, not {name}")
+        return shown
     if not spec and not isinstance(value, ConstantVariable):
         return text_of(tx, value, str)
     return fold(tx, format, [value, constant(spec)])

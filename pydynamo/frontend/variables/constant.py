@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import ObservedException, unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -100,6 +100,13 @@ class ConstantVariable(VariableTracker):
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if item.is_constant():
             return bool(run_python(tx, lambda: item.as_constant() in self.value))
+        if isinstance(self.value, str) and not issubclass(item.python_type(), str):
+            name = type_name(item.python_type())
+            tx.raise_error(TypeError, f"'in <string>' requires string as left operand, not {name}")
+        if not hasattr(self.value, "__iter__"):
+            run_python(tx, lambda: None in self.value)
+        if isinstance(self.value, bytes):
+            unsupported("unsupported-operator", f"{item.describe()} in bytes")
         return super().contains(tx, item)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:

@@ -16,8 +16,9 @@ from pydynamo.frontend import protocols
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import Source, const
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special
+from pydynamo.frontend.variables.c_signatures import check_call
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
 from pydynamo.frontend.variables.iterators import CombinedIterator, SequenceIterator
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 from pydynamo.frontend.variables.text import text_of
@@ -33,6 +34,7 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
     """``cls(*args, **kwargs)`` for a builtin class; None if the class is not builtin."""
     maker = _CONSTRUCTORS.get(cls)
     if maker is not None:
+        check_call(tx, cls, len(args), kwargs)
         return maker(tx, args, kwargs)
     from pydynamo.frontend.polyfills.registry import polyfill_for_class
     from pydynamo.frontend.variables.made_classes import WRAPPERS, make_wrapper
@@ -45,6 +47,7 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
 
     replacement = polyfill_for_class(cls)
     if replacement is not None:
+        check_call(tx, cls, len(args), kwargs, like=replacement)
         return tx.function_at(replacement, Source("const", replacement)).call_function(tx, args, kwargs)
     from pydynamo.frontend.variables.torch_ops import construct_torch
 
@@ -94,6 +97,8 @@ def _dict_of(cls: type) -> Handler:
             factory, args = args[0].realize(), args[1:]
             if isinstance(factory, ConstantVariable) and factory.value is None:
                 factory = None
+            elif not has_special(factory.python_type(), "__call__"):
+                tx.raise_error(TypeError, "first argument must be callable or None")
         made = DictVariable({}, cls, factory=factory)
         if cls is collections.Counter:
             if args and not kwargs and not isinstance(args[0].realize(), DictVariable):
@@ -113,6 +118,7 @@ def _dict_of(cls: type) -> Handler:
 def _deque(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     limit = args[1] if len(args) > 1 else kwargs.get("maxlen")
     maxlen = limit.realize().as_constant() if limit is not None else None
+    run_python(tx, lambda: collections.deque(maxlen=maxlen))
     source = args[0] if args else kwargs.get("iterable")
     made = SequenceVariable([], collections.deque, maxlen=maxlen)
     if source is not None:
@@ -139,13 +145,27 @@ def _scalar(cls: type) -> Handler:
             unsupported("data-dependent-value", f"{cls.__name__}() of a tensor")
         if ops.is_user_object(value):
             method = {int: "__int__", float: "__float__", complex: "__complex__", str: "__str__"}.get(cls)
-            if method is not None and len(args) == 1:
-                return value.call_method(tx, method, [], {})
+            if method is not None and len(args) == 1 and not kwargs:
+                return _scalar_of_object(tx, cls, method, value)
         if cls is str and len(args) == 1 and not kwargs:
             return text_of(tx, value, str)
         return fold(tx, cls, [value, *args[1:]], kwargs)
 
     return make
+
+
+def _scalar_of_object(tx: Translator, cls: type, method: str, value: VariableTracker) -> VariableTracker:
+    """``int(value)`` and its like for an object of a class in Python."""
+    from pydynamo.frontend.variables.objects import ask
+
+    if cls is str:
+        return text_of(tx, value, str)
+    if not hasattr(value.python_type(), method):
+        method = "__index__" if cls is not complex else "__float__"
+    result = ask(tx, value, method).realize()
+    if result.python_type() is not cls:
+        unsupported("unsupported-builtin", f"{method} that returns a {result.python_type().__name__}")
+    return result
 
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -205,7 +225,8 @@ def _combined(cls: type) -> Handler:
         if cls is enumerate:
             start = args[1] if len(args) > 1 else kwargs.get("start", constant(0))
             source = args[0] if args else kwargs["iterable"]
-            return CombinedIterator(enumerate, [source.realize().get_iter(tx)], count=protocols.as_index(tx, start))
+            count = protocols.as_index(tx, start)
+            return CombinedIterator(enumerate, [source.realize().get_iter(tx)], count=count)
         function: VariableTracker | None = args[0].realize()
         if cls is filter and isinstance(function, ConstantVariable) and function.value is None:
             function = None
@@ -248,6 +269,8 @@ def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if not args:
         tx.raise_error(TypeError, "type 'partial' takes at least one argument")
     function = args[0].realize()
+    if not has_special(function.python_type(), "__call__"):
+        tx.raise_error(TypeError, "the first argument must be callable")
     if isinstance(function, PartialVariable):
         return PartialVariable(function.function, [*function.args, *args[1:]], {**function.kwargs, **kwargs})
     return PartialVariable(function, list(args[1:]), dict(kwargs))
@@ -264,6 +287,10 @@ def _method(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
     if len(args) != 2 or kwargs:
         unsupported("unsupported-builtin", "method() with these arguments")
+    if not has_special(args[0].realize().python_type(), "__call__"):
+        tx.raise_error(TypeError, "first argument must be callable")
+    if args[1].realize().python_type() is type(None):
+        unsupported("unsupported-builtin", "method() of None")
     return BoundMethodVariable(args[0], args[1])
 
 

@@ -7,7 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.container_objects import plain_operand
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
@@ -39,7 +39,7 @@ def call_dict_method(
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(d.cls, name):
-        tx.raise_error(AttributeError, f"'{d.cls.__name__}' object has no attribute '{name}'")
+        tx.raise_error(AttributeError, f"'{type_name(d.cls)}' object has no attribute '{name}'")
     counter = d.cls is collections.Counter and not plain
     if counter and isinstance(vars(d.cls).get(name), types.FunctionType) and name not in ("copy", "__delitem__"):
         function = vars(d.cls)[name]
@@ -120,6 +120,8 @@ def pairs_of(tx: Translator, value: VariableTracker) -> list[tuple[VariableTrack
         return [(key, protocols.getitem(tx, value, key)) for key in keys]
     pairs = []
     for entry in protocols.iterate(tx, value):
+        if not any(has_special(entry.realize().python_type(), name) for name in ("__iter__", "__getitem__")):
+            unsupported("unsupported-builtin", "a dictionary from entries that are not pairs")
         parts = list(protocols.iterate(tx, entry))
         if len(parts) != 2:
             unsupported("unsupported-builtin", "a dictionary from entries that are not pairs")
@@ -199,7 +201,7 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(s.cls, name):
-        tx.raise_error(AttributeError, f"'{s.cls.__name__}' object has no attribute '{name}'")
+        tx.raise_error(AttributeError, f"'{type_name(s.cls)}' object has no attribute '{name}'")
     if kwargs:
         unsupported("unsupported-method", f"set.{name} with keyword arguments")
     if name in _SET_DUNDERS and len(args) == _SET_DUNDERS[name]:

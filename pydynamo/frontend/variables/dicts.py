@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.hashed_iterators import DictIterator, SetIterator
 from pydynamo.frontend.variables.set_order import Layout, added, by_insertion, is_plain
@@ -127,7 +127,9 @@ class DictVariable(VariableTracker):
             return self.factory if self.factory is not None else constant(None)
         if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        if hasattr(self.cls, name):
+            unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
+        tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import call_dict_method
@@ -272,7 +274,9 @@ class SetVariable(VariableTracker):
 
         if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        if hasattr(self.cls, name):
+            unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
+        tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.dict_methods import call_set_method

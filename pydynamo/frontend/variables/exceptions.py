@@ -228,9 +228,10 @@ def make_user_exception(
     """``cls(*args, **kwargs)`` for an exception class."""
     import types
 
-    from pydynamo.frontend.variables.functions import UserFunctionVariable
     from pydynamo.frontend.variables.objects import lookup, lookup_source
 
+    if issubclass(cls, BaseExceptionGroup):
+        cls = _group_class(cls, args)
     new = lookup(cls, "__new__")[1]
     if isinstance(new, staticmethod | types.FunctionType):
         unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __new__")
@@ -239,12 +240,29 @@ def make_user_exception(
     if isinstance(init, types.FunctionType):
         if issubclass(cls, _KEEP_MORE):
             unsupported("opaque-object", f"exception class {cls.__qualname__} with its own __init__")
-        UserFunctionVariable(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
+        tx.function_at(init, lookup_source(tx, cls, "__init__")).call_function(tx, [made, *args], kwargs)
     elif kwargs:
         unsupported("unsupported-builtin", f"{cls.__qualname__} with keyword arguments")
     elif issubclass(cls, OSError | UnicodeError | SyntaxError | ImportError):
         unsupported("opaque-object", f"exception class {cls.__qualname__}")
     return made
+
+
+def _group_class(cls: type[BaseException], args: list[VariableTracker]) -> type[BaseException]:
+    """The class of the group that ``cls(message, exceptions)`` makes."""
+    from pydynamo.frontend.variables.sequence import SequenceVariable
+
+    if cls not in (BaseExceptionGroup, ExceptionGroup) or len(args) != 2:
+        unsupported("opaque-object", f"exception class {cls.__qualname__}")
+    message, members = args[0].realize(), args[1].realize()
+    if message.python_type() is not str or not isinstance(members, SequenceVariable) or not members.items:
+        unsupported("opaque-object", f"a {cls.__qualname__} of such arguments")
+    kinds = [item.realize().python_type() for item in members.items]
+    if all(issubclass(kind, Exception) for kind in kinds):
+        return ExceptionGroup
+    if cls is ExceptionGroup or not all(issubclass(kind, BaseException) for kind in kinds):
+        unsupported("opaque-object", f"a {cls.__qualname__} of such arguments")
+    return cls
 
 
 class TracebackVariable(VariableTracker):

@@ -232,6 +232,8 @@ class NestedFunctionVariable(FunctionVariable):
             from pydynamo.frontend.variables.builtin import MethodOfBuiltin
 
             return MethodOfBuiltin(self, name)
+        if name == "__annotations__":
+            return self._annotations()
         if name == "__name__":
             return constant(self.code.co_name)
         if name == "__qualname__":
@@ -249,24 +251,50 @@ class NestedFunctionVariable(FunctionVariable):
             "__kwdefaults__",
             "__closure__",
             "__globals__",
-            "__annotations__",
+            "__annotate__",
         ):
             unsupported("inspection", f"{name} of a function")
         if not hasattr(types.FunctionType, name):
             tx.raise_error(AttributeError, f"'function' object has no attribute '{name}'")
         return super().getattr(tx, name)
 
+    def _annotations(self) -> VariableTracker:
+        """The one dictionary of annotations: the instruction that makes the function leaves names and values in a row."""
+        from pydynamo.frontend.variables.dicts import DictVariable
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+
+        given = self.annotations
+        if isinstance(given, FunctionVariable):
+            unsupported("inspection", "__annotations__ of a function")
+        if isinstance(given, SequenceVariable):
+            given = DictVariable.from_pairs(list(zip(given.items[::2], given.items[1::2], strict=True)))
+        if given is None:
+            given = DictVariable.from_pairs([])
+        self.annotations = None
+        self.attributes["__annotations__"] = given
+        return given
+
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        if name in ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__"):
+        if name in ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__annotate__"):
             unsupported("inspection", f"store to {name} of a function")
+        if name == "__annotations__":
+            self.annotations = None
         self.attributes[name] = value
+
+    def _all_attributes(self) -> dict[str, VariableTracker]:
+        """What is set on the function once it is made."""
+        if self.annotations is not None:
+            if isinstance(self.annotations, FunctionVariable):
+                return {"__annotate__": self.annotations, **self.attributes}
+            self._annotations()
+        return self.attributes
 
     def children(self) -> list[VariableTracker]:
         return [
             *self.closure,
             *self.default_values,
             *self.kwdefault_values.values(),
-            *self.attributes.values(),
+            *self._all_attributes().values(),
         ]
 
     def reconstruct(self, cg: PyCodegen) -> None:
@@ -277,7 +305,7 @@ class NestedFunctionVariable(FunctionVariable):
                 lambda: cg.build("BUILD_TUPLE", list(self.closure)),
                 lambda: cg.build("BUILD_TUPLE", self.default_values),
                 lambda: cg.build_map([(constant(k), v) for k, v in self.kwdefault_values.items()]),
-                lambda: cg.build_map([(constant(k), v) for k, v in self.attributes.items()]),
+                lambda: cg.build_map([(constant(k), v) for k, v in self._all_attributes().items()]),
             ],
         )
 
@@ -292,8 +320,11 @@ def update_wrapper(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
     if any(name in kwargs and kwargs[name].realize().as_constant() != value for name, value in usual.items()):
         return None
     if isinstance(wrapped, NestedFunctionVariable):
-        if wrapped.annotations is not None:
+        if isinstance(wrapped.annotations, FunctionVariable):
             unsupported("inspection", "__annotations__ of a function")
+        if wrapped.annotations is not None or "__annotations__" in wrapped.attributes:
+            wrapper.annotations = None
+            wrapper.attributes["__annotations__"] = wrapped.getattr(tx, "__annotations__")
         own = wrapped.attributes
     else:
         assert isinstance(wrapped, UserFunctionVariable) and wrapped.source is not None

@@ -108,7 +108,7 @@ class SequenceIterator(AnyIterator):
         self.index = len(seq.items) - 1 if reverse else 0
         self.reverse = reverse
         self.done = False
-        self.size = len(seq.items)
+        self.turns = seq.turns
 
     def python_type(self) -> type:
         if self.seq.cls is list:
@@ -119,10 +119,11 @@ class SequenceIterator(AnyIterator):
 
     def next(self, tx: Translator) -> VariableTracker:
         items = self.seq.items
+        if self.seq.cls is collections.deque and self.seq.turns != self.turns:
+            self.done = True
+            tx.raise_error(RuntimeError, "deque mutated during iteration")
         if self.done:
             stop(tx)
-        if self.seq.cls is collections.deque and len(items) != self.size:
-            tx.raise_error(RuntimeError, "deque mutated during iteration")
         if not 0 <= self.index < len(items):
             self.done = True
             stop(tx)
@@ -135,7 +136,10 @@ class SequenceIterator(AnyIterator):
 
     def reconstruct(self, cg: PyCodegen) -> None:
         if self.done:
-            cg.call(lambda: cg.load_object(iter), [lambda: cg.load_const(())])
+            empty: Any = self.seq.cls if self.seq.cls in (list, collections.deque) else tuple
+            cg.call(
+                lambda: cg.load_object(_at_end), [lambda: cg.load_const(self.reverse), lambda: cg.load_object(empty)]
+            )
             return
         if self.seq.cls is collections.deque:
             unsupported("reconstruction-failure", "a deque iterator in use")
@@ -143,6 +147,12 @@ class SequenceIterator(AnyIterator):
             lambda: cg.load_object(_restart_reversed if self.reverse else _restart),
             [lambda: cg(self.seq), lambda: cg.load_const(self.index)],
         )
+
+
+def _at_end(backwards: bool, cls: Any) -> Any:
+    iterator = reversed(cls()) if backwards else iter(cls())
+    next(iterator, None)
+    return iterator
 
 
 def _restart(seq: Any, index: int) -> Any:

@@ -13,8 +13,8 @@ from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source, class_attribute
-from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
-from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, is_constant_value
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker, has_special, type_name
+from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, is_constant_value, run_python
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.user_keys import UserKey
@@ -82,7 +82,7 @@ def class_attribute_of(
         from pydynamo.frontend.variables.classes import ClassVariable
 
         return ClassVariable(cls, None)
-    tx.raise_error(AttributeError, f"'{cls.__name__}' object has no attribute '{name}'")
+    tx.raise_error(AttributeError, f"'{type_name(cls)}' object has no attribute '{name}'")
 
 
 def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
@@ -177,6 +177,18 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
     return bind(tx, owner, cls, raw, dunder, lookup_source(tx, cls, dunder))
 
 
+def ask(tx: Translator, owner: VariableTracker, dunder: str, args: Args | None = None) -> VariableTracker:
+    """What C code gets from a special method, which it looks up on the class; ``object``'s own is the last resort."""
+    from pydynamo.frontend.variables.builtin import MethodOfSuper
+
+    method = special_method(tx, owner, dunder)
+    if method is None:
+        if not hasattr(object, dunder):
+            unsupported("unsupported-method", f"{owner.describe()} has no {dunder}")
+        method = MethodOfSuper(object, dunder, owner)
+    return method.call_function(tx, args or [], {})
+
+
 class ObjectVariable(VariableTracker):
     """An instance of a Python class; ``value`` is the real object, or None if it was made in the trace."""
 
@@ -186,6 +198,8 @@ class ObjectVariable(VariableTracker):
         self.cls = cls
         self.value = value
         self.source = source
+        #: the one ``__dict__``, once somebody has asked for it
+        self.attribute_dict: VariableTracker | None = None
 
     def python_type(self) -> type:
         return self.cls
@@ -215,7 +229,7 @@ class ObjectVariable(VariableTracker):
             return function.call_function(tx, [self, constant(name)], {})
         if base is None:
             tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), "__getattr__")
-        tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
     def _through_getattribute(self, tx: Translator, raw: types.FunctionType, name: str) -> VariableTracker | None:
         function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattribute__"))
@@ -232,7 +246,9 @@ class ObjectVariable(VariableTracker):
         if name == "__dict__" and self.has_dict():
             from pydynamo.frontend.variables.attributes import AttributeDict
 
-            return AttributeDict(tx, self)
+            if self.attribute_dict is None:
+                self.attribute_dict = AttributeDict(tx, self)
+            return self.attribute_dict
         override = tx.ledger.class_override(self.cls, name)
         base, raw = lookup(self.cls, name)
         if override is None and base is not None and _is_data_descriptor(raw):
@@ -325,7 +341,7 @@ class ObjectVariable(VariableTracker):
         if base is not None and _is_data_descriptor(raw) and not isinstance(raw, _SLOT_TYPES):
             if isinstance(raw, property):
                 if raw.fset is None:
-                    tx.raise_error(AttributeError, f"property '{name}' of '{self.cls.__name__}' object has no setter")
+                    tx.raise_error(AttributeError, f"property '{name}' of '{type_name(self.cls)}' object has no setter")
                 source = sources.attr(lookup_source(tx, self.cls, name), "fset")
                 tx.wrap_at(raw.fset, source).call_function(tx, [self, value], {})
                 return
@@ -338,7 +354,7 @@ class ObjectVariable(VariableTracker):
             unsupported("unsupported-attribute", f"store to {name!r} of {self.describe()}")
         has_dict = self.cls.__dictoffset__ != 0
         if not has_dict and not isinstance(raw, _SLOT_TYPES):
-            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+            tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
         tx.ledger.store_attr(self, name, value)
 
     def delattr(self, tx: Translator, name: str) -> None:
@@ -362,7 +378,7 @@ class ObjectVariable(VariableTracker):
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
         own = self._slot(tx, name) if self.is_slot(name) else self.own_attribute(tx, name)
         if own is None:
-            tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+            tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
         own.realize()  # guards that it is there
         tx.ledger.delete_attr(self, name)
 
@@ -373,7 +389,7 @@ class ObjectVariable(VariableTracker):
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         method = self._special(tx, "__call__")
         if method is None:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not callable")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not callable")
         return method.call_function(tx, args, kwargs)
 
     def truth(self, tx: Translator) -> bool:
@@ -394,34 +410,44 @@ class ObjectVariable(VariableTracker):
     def get_iter(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__iter__")
         if method is not None:
-            return method.call_function(tx, [], {}).realize()
+            iterator = method.call_function(tx, [], {}).realize()
+            if not has_special(iterator.python_type(), "__next__"):
+                name = type_name(iterator.python_type())
+                tx.raise_error(TypeError, f"iter() returned non-iterator of type '{name}'")
+            return iterator
         if self._special(tx, "__getitem__") is not None:
             function: Any = iteration.by_index
             return tx.function_at(function, sources.const(function)).call_function(tx, [self], {})
-        tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not iterable")
+        tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not iterable")
 
     def next(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__next__")
         if method is None:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not an iterator")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not an iterator")
         return method.call_function(tx, [], {})
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
         method = self._special(tx, "__getitem__")
         if method is None:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object is not subscriptable")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not subscriptable")
         return method.call_function(tx, [key], {})
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         method = self._special(tx, "__setitem__")
         if method is None:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item assignment")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object does not support item assignment")
         method.call_function(tx, [key, value], {})
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        if not any(has_special(self.cls, name) for name in ("__iter__", "__getitem__", "__contains__")):
+            unlike: Any = type(self.cls.__name__, (), {})()
+            run_python(tx, lambda: None in unlike)
+        return super().contains(tx, item)
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
         method = self._special(tx, "__delitem__")
         if method is None:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item deletion")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object does not support item deletion")
         method.call_function(tx, [key], {})
 
     # codegen -----------------------------------------------------------------------------------------------------

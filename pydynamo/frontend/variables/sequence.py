@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, from_python, run_python
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class SequenceVariable(VariableTracker):
         self.source = source
         self.maxlen = maxlen
         self.mutable = cls in (list, collections.deque)
+        #: how often a deque grew, shrank or turned: its iterators end when it does
+        self.turns = 0
 
     def python_type(self) -> type:
         return self.cls
@@ -111,6 +113,8 @@ class SequenceVariable(VariableTracker):
     def _index(self, tx: Translator, key: VariableTracker) -> Any:
         key = key.realize()
         if isinstance(key, SliceVariable):
+            if self.cls is collections.deque:
+                self._type_error(tx, slice(None))
             return key.as_slice(tx)
         from pydynamo.frontend.protocols import as_index
 
@@ -125,7 +129,7 @@ class SequenceVariable(VariableTracker):
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         if not self.mutable:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object does not support item assignment")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object does not support item assignment")
         index = self._index(tx, key)
         if isinstance(index, slice):
             from pydynamo.frontend.protocols import iterate
@@ -142,12 +146,13 @@ class SequenceVariable(VariableTracker):
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
         if not self.mutable:
-            tx.raise_error(TypeError, f"'{self.cls.__name__}' object doesn't support item deletion")
+            tx.raise_error(TypeError, f"'{type_name(self.cls)}' object doesn't support item deletion")
         index = self._index(tx, key)
         if not isinstance(index, slice) and not -len(self.items) <= index < len(self.items):
             kind = "list assignment" if self.cls is list else "deque"
             tx.raise_error(IndexError, f"{kind} index out of range")
         tx.ledger.mutate(self)
+        self.turns += 1
         del self.items[index]
 
     # attributes and methods --------------------------------------------------------------------------------------
@@ -167,7 +172,9 @@ class SequenceVariable(VariableTracker):
             return constant(self.maxlen)
         if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
+        if hasattr(self.cls, name):
+            unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
+        tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         from pydynamo.frontend.variables.sequence_methods import call_sequence_method

@@ -6,7 +6,7 @@ import collections
 from typing import TYPE_CHECKING
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import NONE, constant, run_python
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -21,7 +21,7 @@ def call_sequence_method(
     from pydynamo.frontend import protocols
 
     if not hasattr(seq.cls, name):
-        tx.raise_error(AttributeError, f"'{seq.cls.__name__}' object has no attribute '{name}'")
+        tx.raise_error(AttributeError, f"'{type_name(seq.cls)}' object has no attribute '{name}'")
     if name in _DUNDERS and len(args) == _DUNDERS[name] and not kwargs:
         return protocols.call_dunder(tx, name, seq, args)
     if name in ("count", "index"):
@@ -86,6 +86,12 @@ def _exactly(tx: Translator, args: Args, count: int) -> None:
         unsupported("unsupported-method", "wrong number of arguments")
 
 
+def _turn(tx: Translator, seq: SequenceVariable) -> None:
+    """Call before items come or go."""
+    tx.ledger.mutate(seq)
+    seq.turns += 1
+
+
 def _trim(seq: SequenceVariable, left: bool) -> None:
     if seq.maxlen is not None:
         while len(seq.items) > seq.maxlen:
@@ -94,7 +100,7 @@ def _trim(seq: SequenceVariable, left: bool) -> None:
 
 def _append(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     _exactly(tx, args, 1)
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     seq.items.append(args[0])
     _trim(seq, left=True)
     return NONE
@@ -102,7 +108,7 @@ def _append(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 
 def _appendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     _exactly(tx, args, 1)
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     seq.items.insert(0, args[0])
     _trim(seq, left=False)
     return NONE
@@ -118,6 +124,7 @@ def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
         values = iterate(tx, args[0])
     tx.ledger.mutate(seq)
     for value in values:
+        seq.turns += 1
         seq.items.append(value)
         _trim(seq, left=True)
     return NONE
@@ -130,6 +137,7 @@ def _extendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
     values = list(iterate(tx, args[0]))
     tx.ledger.mutate(seq)
     for value in values:
+        seq.turns += 1
         seq.items.insert(0, value)
         _trim(seq, left=False)
     return NONE
@@ -142,7 +150,7 @@ def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
     if seq.maxlen is not None:
         unsupported("unsupported-method", "insert() into a bounded deque")
     index = as_index(tx, args[0].realize())
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     seq.items.insert(index, args[1])
     return NONE
 
@@ -150,14 +158,16 @@ def _insert(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
 def _pop(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.protocols import as_index
 
+    if len(args) > 1:
+        unsupported("unsupported-method", "wrong number of arguments")
     if not seq.items:
         tx.raise_error(IndexError, "pop from empty list" if seq.cls is list else "pop from an empty deque")
     index = as_index(tx, args[0].realize()) if args else -1
-    if len(args) > 1 or (args and seq.cls is not list):
+    if args and seq.cls is not list:
         unsupported("unsupported-method", "wrong number of arguments")
     if not -len(seq.items) <= index < len(seq.items):
         tx.raise_error(IndexError, "pop index out of range")
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     return seq.items.pop(index)
 
 
@@ -165,13 +175,13 @@ def _popleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) 
     _exactly(tx, args, 0)
     if not seq.items:
         tx.raise_error(IndexError, "pop from an empty deque")
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     return seq.items.pop(0)
 
 
 def _clear(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
     _exactly(tx, args, 0)
-    tx.ledger.mutate(seq)
+    _turn(tx, seq)
     seq.items.clear()
     return NONE
 
@@ -189,6 +199,7 @@ def _rotate(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
     shift = collections.deque(seq.items)
     shift.rotate(as_index(tx, args[0].realize()) if args else 1)
     tx.ledger.mutate(seq)
+    seq.turns += len(seq.items) > 1
     seq.items[:] = shift
     return NONE
 
@@ -199,7 +210,7 @@ def _remove(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -
     _exactly(tx, args, 1)
     for position, item in enumerate(seq.items):
         if same_or_equal(tx, item.realize(), args[0].realize()):
-            tx.ledger.mutate(seq)
+            _turn(tx, seq)
             del seq.items[position]
             return NONE
     if seq.cls is list:
@@ -218,9 +229,16 @@ def _sort(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> 
 
     if args or seq.cls is not list:
         unsupported("unsupported-method", "sort() with these arguments")
-    ordered = sort_items(tx, list(seq.items), kwargs)
     tx.ledger.mutate(seq)
-    seq.items[:] = ordered
+    rows = list(seq.items)
+    seq.items.clear()  # as whoever looks at a list that is being sorted sees it
+    try:
+        sort_items(tx, rows, kwargs)
+    finally:
+        changed = bool(seq.items)
+        seq.items[:] = rows
+    if changed:
+        tx.raise_error(ValueError, "list modified during sort")
     return NONE
 
 

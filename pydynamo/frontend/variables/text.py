@@ -11,7 +11,7 @@ import torch
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold, run_python
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -46,7 +46,12 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
             return constant(function(value.value))
     if ops.is_user_object(value):
         name = "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
-        return value.call_method(tx, name, [], {})
+        from pydynamo.frontend.variables.objects import ask
+
+        shown = ask(tx, value, name)
+        if not issubclass(shown.realize().python_type(), str):
+            tx.raise_error(TypeError, f"{name} returned non-string (type {type_name(shown.realize().python_type())})")
+        return shown
     from pydynamo.frontend.variables.classes import ClassVariable
 
     if isinstance(value, ClassVariable):
