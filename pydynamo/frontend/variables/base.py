@@ -174,8 +174,13 @@ def type_name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def defines(cls: type, name: str) -> bool:
+    """True if instances of ``cls`` have the attribute from their class: what its metaclass has is not theirs."""
+    return any(name in base.__dict__ for base in cls.__mro__)
+
+
 def has_special(cls: type, name: str) -> bool:
-    """True if instances of ``cls`` have the special method: what its metaclass has is not theirs."""
+    """True if instances of ``cls`` have the special method."""
     return any(base.__dict__.get(name) is not None for base in cls.__mro__)
 
 

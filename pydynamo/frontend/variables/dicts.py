@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, defines, type_name
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.hashed_iterators import DictIterator, SetIterator
 from pydynamo.frontend.variables.set_order import Layout, added, by_insertion, is_plain
@@ -125,9 +125,9 @@ class DictVariable(VariableTracker):
             return ClassVariable(self.cls, None)
         if name == "default_factory" and self.cls is collections.defaultdict:
             return self.factory if self.factory is not None else constant(None)
-        if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
+        if defines(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        if hasattr(self.cls, name):
+        if defines(self.cls, name):
             unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
         tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
@@ -272,9 +272,9 @@ class SetVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
 
-        if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
+        if defines(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        if hasattr(self.cls, name):
+        if defines(self.cls, name):
             unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
         tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 

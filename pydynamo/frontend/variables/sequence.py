@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, defines, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, from_python, run_python
 
 if TYPE_CHECKING:
@@ -170,9 +170,9 @@ class SequenceVariable(VariableTracker):
             return ClassVariable(self.cls, None)
         if name == "maxlen" and self.cls is collections.deque:
             return constant(self.maxlen)
-        if hasattr(self.cls, name) and callable(getattr(self.cls, name)):
+        if defines(self.cls, name) and callable(getattr(self.cls, name)):
             return MethodOfBuiltin(self, name)
-        if hasattr(self.cls, name):
+        if defines(self.cls, name):
             unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
         tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
