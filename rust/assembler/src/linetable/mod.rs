@@ -2,10 +2,14 @@
 //!
 //! Owns the entries' encoding, both ways, and the question when two instructions share an entry. Format: CPython's
 //! `InternalDocs/code_objects.md`. An entry is a byte `0x80 | code << 3 | (units - 1)`, then what its code says.
+mod check;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::location::{Location, OptI32};
 use crate::varint;
 use crate::version::Version;
+
+pub(crate) use check::check;
 
 const ENTRY: u8 = 0x80;
 const MAX_UNITS: u32 = 8;
@@ -182,74 +186,6 @@ impl<'a> Reader<'a> {
         self.pos = pos;
         Ok(loc)
     }
-}
-
-/// What an entry of one code looks like where its numbers take a byte each.
-#[derive(Clone, Copy)]
-struct Form {
-    /// Bits of the entry, as a little-endian number, of which only the head's first may be set.
-    mask: u64,
-    width: u8,
-    /// How far the line moves.
-    delta: u8,
-    /// All ones if the second byte says how far the line moves.
-    signed: u8,
-    /// All ones if the third byte says how many more lines there are.
-    lines: u8,
-}
-
-const FORMS: [Form; 16] = {
-    let mut forms = [Form { mask: 0x8080, width: 2, delta: 0, signed: 0, lines: 0 }; 16];
-    let mut code = CODE_ONE_LINE;
-    while code < CODE_NO_COLUMNS {
-        forms[code as usize] =
-            Form { mask: 0x80_8080, width: 3, delta: code - CODE_ONE_LINE, signed: 0, lines: 0 };
-        code += 1;
-    }
-    forms[CODE_NO_COLUMNS as usize] = Form { mask: 0xc080, width: 2, delta: 0, signed: 0xff, lines: 0 };
-    forms[CODE_LONG as usize] = Form { mask: 0xc0_c0c0_c080, width: 5, delta: 0, signed: 0xff, lines: 0xff };
-    forms[CODE_NONE as usize] = Form { mask: 0x80, width: 1, delta: 0, signed: 0, lines: 0 };
-    forms
-};
-
-/// Checks a whole table, to the entry with which it covers more than `most` units. Returns how many units it covers.
-///
-/// # Errors
-/// As [`Reader::read`].
-pub(crate) fn check(table: &[u8], firstlineno: i32, most: u32) -> Result<u32> {
-    const WORD: usize = 8;
-    let mut reader = Reader::new(table, firstlineno);
-    let mut units = 0;
-    while units <= most {
-        // Which form comes next is anybody's guess, so all are checked by the same steps.
-        let start = reader.pos.min(table.len().saturating_sub(WORD));
-        if let Some(word) = table.get(start..).and_then(<[u8]>::first_chunk::<WORD>)
-            && reader.pos < table.len()
-        {
-            let word = u64::from_le_bytes(*word) >> (8 * (reader.pos - start));
-            let form = FORMS[(word >> 3 & 0xf) as usize];
-            let (second, third) = ((word >> 8) as u8 & form.signed, (word >> 16) as u8 & form.lines);
-            let step = i32::from(second >> 1);
-            let step = i32::from(form.delta) + if second & 1 == 0 { step } else { -step };
-            let end = reader.pos + usize::from(form.width);
-            if let Some(line) = reader.line.checked_add(step)
-                && line.checked_add(i32::from(third)).is_some()
-                && line != i32::MIN
-                && word & form.mask == u64::from(ENTRY)
-                && end <= table.len()
-            {
-                reader.line = line;
-                reader.pos = end;
-                units += (word as u32 & 7) + 1;
-                continue;
-            }
-        }
-        match reader.read_slowly(&mut { Location::NONE })? {
-            0 => break,
-            covered => units += covered,
-        }
-    }
-    Ok(units)
 }
 
 const fn on_line(line: i32, col: i32, end_col: i32) -> Location {
@@ -491,24 +427,6 @@ mod tests {
             let expected: Vec<_> =
                 runs.iter().flat_map(|(units, loc)| std::iter::repeat_n(*loc, *units as usize)).collect();
             prop_assert_eq!(decode(&table, first).unwrap(), expected);
-        }
-
-        #[test]
-        fn checking_a_table_finds_what_reading_it_finds(
-            runs in prop::collection::vec((1..30_u32, locations()), 0..30), first in -10..1000_i32,
-            change in prop::option::of((any::<prop::sample::Index>(), any::<u8>())), cut in prop::option::of(0..40_usize),
-        ) {
-            let mut table = encode(first, &runs);
-            if let (Some((at, byte)), false) = (change, table.is_empty()) {
-                let at = at.index(table.len());
-                table[at] = byte;
-            }
-            table.truncate(cut.unwrap_or(usize::MAX));
-            let (read, checked) = (decode(&table, first), check(&table, first, u32::MAX - 8));
-            match read {
-                Ok(units) => prop_assert_eq!(checked.unwrap() as usize, units.len()),
-                Err(error) => prop_assert_eq!(checked.unwrap_err().to_string(), error.to_string()),
-            }
         }
 
         #[test]
