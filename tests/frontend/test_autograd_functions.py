@@ -134,6 +134,14 @@ def straight(x: Tensor, w: Tensor) -> Tensor:
     return (Straight.apply(x * w) * 2).sum()
 
 
+straighten = Straight.apply
+
+
+def by_another_name(x: Tensor, w: Tensor) -> Tensor:
+    apply = Straight.apply
+    return (straighten(x * w) * 2 + apply(x)).sum()
+
+
 def two(x: Tensor, w: Tensor) -> Tensor:
     a, b = Two.apply(x, 4)
     return (a * w + b).sum()
@@ -181,7 +189,9 @@ def outcome(fn: Callable[..., Tensor]) -> tuple[Any, ...]:
 
 
 @BACKENDS
-@pytest.mark.parametrize("fn", [saved, saved_for_one, straight, two, indices, mixed, without_grad, twice])
+@pytest.mark.parametrize(
+    "fn", [saved, saved_for_one, straight, by_another_name, two, indices, mixed, without_grad, twice]
+)
 def test_a_pure_function_is_captured_whole(fn: Callable[..., Tensor], backend: str) -> None:
     compiled = pydynamo.compile(fn, backend=backend, fullgraph=True)
     for _ in range(2):

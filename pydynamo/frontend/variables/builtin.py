@@ -84,6 +84,11 @@ class BuiltinVariable(NativeFunctionVariable):
             return tx.function_at(replacement, sources.const(replacement)).call_function(tx, args, kwargs)
         if fn in _FOLDABLE:
             return self._fold(tx, args, kwargs)
+        from pydynamo.frontend.variables.torch_ops import class_applied, special_function
+
+        special = special_function(fn) if class_applied(fn) is not None else None
+        if special is not None:
+            return special(tx, args, kwargs)
         owner = getattr(fn, "__objclass__", None)
         if isinstance(owner, type) and args:
             return self._unbound(tx, owner, args, kwargs)

@@ -182,7 +182,7 @@ def answered_functions() -> dict[Any, Handler]:
         torch._C._len_torch_dispatch_stack: now(torch._C._len_torch_dispatch_stack),
         torch._C._is_torch_function_mode_enabled: now(torch._C._is_torch_function_mode_enabled),
     }
-    # a class method written in Python; where a torch has it in C, applying one stays a break
+    # a class method written in Python; for one in C see ``class_applied``
     apply = getattr(torch.autograd.Function.apply, "__func__", None)
     if apply is not None:
         answers[apply] = _apply_function
@@ -210,6 +210,13 @@ def _apply_function(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTrack
     from pydynamo.frontend.variables.autograd import apply_function
 
     return apply_function(tx, args, kwargs)
+
+
+def class_applied(fn: Any) -> type | None:
+    """The class whose ``apply`` this is, where torch has that method in C; None for any other function."""
+    owner = getattr(fn, "__self__", None) if isinstance(fn, types.BuiltinMethodType) else None
+    is_apply = isinstance(owner, type) and issubclass(owner, torch.autograd.Function) and fn.__name__ == "apply"
+    return owner if is_apply else None
 
 
 def _jit_isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -279,6 +286,12 @@ def special_function(fn: Any) -> Handler | None:
     answered = answered_functions().get(fn)
     if answered is not None:
         return answered
+    applied = class_applied(fn)
+    if applied is not None:
+        from pydynamo.frontend.variables.classes import ClassVariable
+
+        cls = ClassVariable(applied, None)
+        return lambda tx, args, kwargs: _apply_function(tx, [cls, *args], kwargs)
     if is_checkpoint(fn):
         return call_checkpoint
     if is_query(fn):
