@@ -85,7 +85,8 @@ def _constant(tx: Translator, value: Any, source: Source) -> VariableTracker:
         guards.add("ID_MATCH", source, value)
     elif type(value) is range:
         guards.add("TYPE_MATCH", source, range)
-        guards.add("EQUALS_MATCH", source, value)
+        for part in ("start", "stop", "step"):  # ranges of the same numbers are equal
+            guards.add("EQUALS_MATCH", sources.attr(source, part), getattr(value, part))
     else:
         guards.add("EQUALS_MATCH", source, value)
     return ConstantVariable(value, source)

@@ -68,6 +68,7 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         if not enum_with_methods(left) and not enum_with_methods(right):
             return fold(tx, function, [left, right])
+    given = left, right
     if is_user_object(left) or is_user_object(right):
         from pydynamo.frontend.variables.container_objects import plain_operand
 
@@ -102,7 +103,7 @@ def compare(tx: Translator, symbol: str, left: VariableTracker, right: VariableT
             note_distinct(tx, left, right)
             return constant(symbol == "!=")
         unsupported("unsupported-operator", f"{left.describe()} {symbol} {right.describe()}")
-    return raise_like_python(tx, function, left, right)
+    return raise_like_python(tx, function, *given)
 
 
 def _with_exact_conditions(tx: Translator, value: VariableTracker) -> VariableTracker:
@@ -133,12 +134,10 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
     normal = (left, DUNDER_OF[symbol], right)
     mirrored = (right, DUNDER_OF[_MIRROR[symbol]], left)
     left_type, right_type = left.python_type(), right.python_type()
-    first = left_type is not right_type and issubclass(right_type, left_type)
-    result = attempt(tx, [mirrored, normal] if first else [normal, mirrored])
-    if result is None and symbol == "!=":
-        equal = attempt(tx, [(left, "__eq__", right)])
-        if equal is not None:
-            return constant(not tx.truth(equal))
+    # a real subclass: what an abstract class is told of counts for nothing here
+    first = left_type is not right_type and left_type in right_type.__mro__
+    attempts = [mirrored, normal] if first else [normal, mirrored]
+    result = attempt(tx, attempts) if symbol != "!=" else _differ(tx, attempts)
     if result is not None:
         return result
     if symbol in ("==", "!="):
@@ -147,6 +146,22 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
         TypeError,
         f"'{symbol}' not supported between instances of '{type_name(left_type)}' and '{type_name(right_type)}'",
     )
+
+
+def _differ(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
+    """``!=``: a class without ``__ne__`` has that of object, which turns around what ``__eq__`` says."""
+    from pydynamo.frontend.variables.objects import lookup
+
+    result: VariableTracker | None
+    for owner, _, other in attempts:
+        if is_user_object(owner) and lookup(owner.python_type(), "__ne__")[0] is object:
+            equal = attempt(tx, [(owner, "__eq__", other)])
+            result = constant(not tx.truth(equal)) if equal is not None else None
+        else:
+            result = attempt(tx, [(owner, "__ne__", other)])
+        if result is not None:
+            return result
+    return None
 
 
 def _sequence_compare(
@@ -181,13 +196,31 @@ def same_or_equal(tx: Translator, left: VariableTracker, right: VariableTracker)
     left, right = left.realize(), right.realize()
     if left.identity() is right.identity():
         return True
+    if _is_nan(left) and _is_nan(right):
+        return is_same(tx, left, right)
     return tx.truth(compare(tx, "==", left, right))
+
+
+def _is_nan(value: VariableTracker) -> bool:
+    """True for the numbers that only identity makes equal."""
+    return isinstance(value, ConstantVariable) and type(value.value) is float and value.value != value.value
 
 
 def note_distinct(tx: Translator, left: VariableTracker, right: VariableTracker) -> None:
     """Guard that two sourced objects stay two objects."""
     if left.source is not None and right.source is not None:
         tx.output.guards.add("IS_NOT", left.source, right.source)
+
+
+def _is_same_nan(tx: Translator, left: ConstantVariable, right: ConstantVariable) -> bool:
+    """Identity of two that are equal to nothing, themselves included: guarded, where the caller hands them in."""
+    if left.source is None or right.source is None:
+        if left.value is right.value and (left.source is None) != (right.source is None):
+            unsupported("unsupported-operator", "identity of equal constants")
+        return left.value is right.value
+    same = left.value is right.value
+    tx.output.guards.add("IS" if same else "IS_NOT", left.source, right.source)
+    return same
 
 
 def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
@@ -198,6 +231,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         if type(left.value) is not type(right.value):
             return False
+        if _is_nan(left) and _is_nan(right):
+            return _is_same_nan(tx, left, right)
         singleton = left.identity() is left.value or right.identity() is right.value
         if singleton or left.value != right.value:
             return False

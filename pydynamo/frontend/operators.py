@@ -127,6 +127,7 @@ def binary(
             return _graph_with_container(tx, name, function, left, right)
     if name == "or" and _is_type_test(left) and _is_type_test(right):
         return fold(tx, function, [left, right])
+    given = left, right
     if is_user_object(left) or is_user_object(right):
         from pydynamo.frontend.variables.container_objects import plain_operand
 
@@ -137,7 +138,7 @@ def binary(
         return result
     if is_user_object(left) or is_user_object(right):
         return _user_binary(tx, name, left, right, inplace)
-    return raise_like_python(tx, function, left, right)
+    return raise_like_python(tx, function, *given)
 
 
 def _graph_with_container(
@@ -281,6 +282,14 @@ def _set_binary(
 _CONCATENATED = (str, bytes, bytearray, list, tuple, range, collections.deque)
 
 
+def _overrides(right: type, left: type, name: str) -> bool:
+    """True if the subclass on the right has a mirrored method of its own, so that it is asked first."""
+    from pydynamo.frontend.variables.objects import lookup
+
+    mirrored = f"__r{name}__"
+    return lookup(right, mirrored)[1] is not lookup(left, mirrored)[1]
+
+
 def _user_binary(
     tx: Translator, name: str, left: VariableTracker, right: VariableTracker, inplace: bool
 ) -> VariableTracker:
@@ -290,7 +299,7 @@ def _user_binary(
     normal = (left, f"__{name}__", right)
     mirrored = (right, f"__r{name}__", left)
     left_type, right_type = left.python_type(), right.python_type()
-    if left_type is not right_type and issubclass(right_type, left_type):
+    if left_type is not right_type and left_type in right_type.__mro__ and _overrides(right_type, left_type, name):
         attempts += [mirrored, normal]
     else:
         attempts += [normal, mirrored] if left_type is not right_type else [normal]
@@ -376,6 +385,11 @@ def _skeleton(value: VariableTracker) -> Any:
     if isinstance(value, ConstantVariable):
         return value.value
     kind = value.python_type()
+    if is_user_object(value):
+        from pydynamo.frontend.variables.container_objects import builtin_base
+
+        base = builtin_base(kind)
+        return type(kind.__name__, (base,) if base is not None else (), {})()
     if kind is torch.Size:
         return torch.Size(())
     if kind in (list, tuple, dict, set, frozenset):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydynamo.frontend.comparison import DUNDER_OF, compare, same_or_equal
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.operators import BINARY, binary, is_user_object
-from pydynamo.frontend.variables.base import Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Kwargs, VariableTracker, has_special
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, from_python, run_python
 
 if TYPE_CHECKING:
@@ -36,6 +36,44 @@ def contains_by_iteration(tx: Translator, container: VariableTracker, item: Vari
 def iterate(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
     """The items of ``value``, one after the other, as a for loop sees them."""
     yield from stepping(tx, value.realize().get_iter(tx).realize())
+
+
+def listed(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
+    """The items of ``value`` as what makes a list or tuple of them takes them: it asks how many there may be."""
+    value = value.realize()
+    iterator = value.get_iter(tx).realize()
+    if is_user_object(value):
+        _ask_for_length(tx, value)
+    yield from stepping(tx, iterator)
+
+
+def fast_listed(tx: Translator, value: VariableTracker) -> list[VariableTracker]:
+    """The items of ``value`` where C code takes a list or tuple as it is, and makes a list of any other's iterator."""
+    value = value.realize()
+    return list(listed(tx, value.get_iter(tx) if is_user_object(value) else value))
+
+
+def _ask_for_length(tx: Translator, value: VariableTracker) -> None:
+    """``operator.length_hint(value)`` for an object of a class in Python, for the sake of what its methods do."""
+    from pydynamo.frontend.variables.objects import ask
+
+    cls = value.python_type()
+    if issubclass(cls, tuple):
+        return
+    if has_special(cls, "__len__"):
+        try:
+            value.length(tx)
+        except ObservedException as error:
+            if not issubclass(error.vt.python_type(), TypeError):
+                raise
+        else:
+            return
+    if has_special(cls, "__length_hint__"):
+        hint = ask(tx, value, "__length_hint__").realize()
+        if not (hint.is_constant() and (hint.as_constant() is NotImplemented or type(hint.as_constant()) is int)):
+            unsupported("unsupported-method", f"what __length_hint__ of {value.describe()} returns")
+        if type(hint.as_constant()) is int and hint.as_constant() < 0:
+            tx.raise_error(ValueError, "__length_hint__() should return >= 0")
 
 
 def stepping(tx: Translator, iterator: VariableTracker) -> Iterator[VariableTracker]:

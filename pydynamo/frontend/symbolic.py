@@ -56,7 +56,7 @@ class SymbolicShapes:
         key = source.name
         if self.dynamic is False or key in self.static:
             return False
-        if not math.isfinite(value) or (isinstance(value, int) and abs(value) > _LARGEST):
+        if abs(value) > _LARGEST if isinstance(value, int) else not math.isfinite(value):
             return False
         before = self.history.setdefault(key, value)
         if self.dynamic is True and isinstance(value, int):

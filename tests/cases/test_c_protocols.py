@@ -240,3 +240,42 @@ def test_merged_dictionaries_have_the_class_whose_operator_is_asked():
         return x + 1, plain | ordered, plain | default, ordered | plain, default | ordered, ordered | default
 
     return f, [X]
+
+
+@program
+def test_what_makes_a_list_asks_for_the_length():
+    class Sized:
+        def __iter__(self):
+            said.append("iter")
+            return iter([2, 1])
+
+        def __len__(self):
+            said.append("len")
+            return 2
+
+        def __length_hint__(self):
+            said.append("hint of sized")
+            return 2
+
+    class Hinted:
+        def __iter__(self):
+            said.append("iter")
+            return (v for v in [2, 1])
+
+        def __length_hint__(self):
+            said.append("hint")
+            return NotImplemented
+
+    said = []
+
+    def f(x, kind):
+        v = kind()
+        made = [list(v), tuple(v), [*v], (*v,), sorted(v), {*v}, set(v), sum(v), dict.fromkeys(v), (lambda *a: a)(*v)]
+        items = [0]
+        items.extend(v)
+        items += v
+        items[:0] = v
+        first, *rest = v
+        return x + 1, made, items, first, rest, "".join(map(str, v)), list(map(str, v)), list(enumerate(v))
+
+    return f, [(torch.ones(2), kind) for kind in (Sized, Hinted)]

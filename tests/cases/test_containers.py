@@ -590,3 +590,20 @@ def test_an_ordered_dictionary_of_the_caller_loses_keys():
 
     make = collections.OrderedDict
     return f, [(torch.ones(2), make(a=1, b=2, c=3)), (torch.ones(2), make(b=2, a=1, c=3))]
+
+
+@program
+def test_copies_and_iterators_of_objects_that_hold_a_dictionary():
+    import copy
+
+    class Named(dict):
+        pass
+
+    def f(x):
+        named = Named(a=1, b=2)
+        named.extra = 3
+        steps = iter(named.items())
+        first = next(steps)
+        return x + 1, copy.copy(named), copy.copy(named).extra, first, filter(None, named), steps
+
+    return f, [(torch.ones(2),)]

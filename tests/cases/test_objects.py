@@ -842,3 +842,87 @@ def test_a_group_of_exceptions_has_the_narrower_class():
         return x + 1, [type(group).__name__ for group in groups]
 
     return f, [(torch.ones(2),)]
+
+
+@program
+def test_the_order_in_which_operators_are_asked():
+    import abc
+
+    said = []
+
+    def asked(name, answer=NotImplemented):
+        def method(self, other):
+            said.append(f"{type(self).__name__}.{name}")
+            return answer
+
+        return method
+
+    class Eq:
+        __eq__ = asked("__eq__", True)
+        __hash__ = None
+
+    class Ne:
+        __eq__ = asked("__eq__")
+        __ne__ = asked("__ne__")
+        __hash__ = None
+
+    class Base:
+        __add__ = asked("__add__")
+        __radd__ = asked("__radd__")
+        __lt__ = asked("__lt__")
+        __gt__ = asked("__gt__")
+
+    class Same(Base):
+        pass
+
+    class Own(Base):
+        __radd__ = asked("own __radd__")
+
+    class Abstract(abc.ABC):
+        __eq__ = asked("__eq__")
+        __hash__ = None
+
+    class Registered:
+        __eq__ = asked("__eq__")
+        __hash__ = None
+
+    Abstract.register(Registered)
+
+    def f(x, call, a, b):
+        said.clear()
+        try:
+            result = call(a, b)
+        except TypeError as e:
+            result = str(e)
+        return x + 1, result, list(said)
+
+    import operator
+
+    calls = [
+        *((operator.ne, a, b) for a in (Eq(), Ne(), 1) for b in (Eq(), Ne())),
+        *((op, Base(), b) for op in (operator.add, operator.lt) for b in (Same(), Own(), Base())),
+        (operator.eq, Abstract(), Registered()),
+        (operator.eq, Registered(), Abstract()),
+    ]
+    return f, [(torch.ones(2), *call) for call in calls]
+
+
+@program
+def test_a_class_that_decides_by_itself_what_its_subclasses_are():
+    import abc
+
+    class Shaped(abc.ABC):
+        asked = []
+
+        @classmethod
+        def __subclasshook__(cls, other):
+            cls.asked.append(other.__name__)
+            return hasattr(other, "shape")
+
+    class Thing:
+        shape = ()
+
+    def f(x):
+        return x + 1, isinstance(Thing(), Shaped), issubclass(int, Shaped), Shaped.asked
+
+    return f, [(torch.ones(2),)]

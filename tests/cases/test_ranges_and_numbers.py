@@ -378,3 +378,30 @@ def test_chained_and_short_circuit_order():
         return x, a, b, c, not see(n), see(2) if see(n) > 1 else see(3)
 
     return f, [(torch.ones(1), 0), (torch.ones(1), 2), (torch.ones(1), 5)]
+
+
+@program
+def test_ranges_of_the_same_numbers_are_not_one_range():
+    def f(x, r):
+        own = [range(0), range(-10), range(0, 3, 2), range(0, 4, 2)]
+        return x + 1, r.stop, r.step, r, own, [o.stop for o in own]
+
+    return f, [(torch.ones(1), r) for r in (range(0), range(-10), range(0, 3, 2), range(0, 4, 2), range(1, 0))]
+
+
+@program
+def test_numbers_and_ranges_too_large_for_c():
+    def f(x, v):
+        return x + 1, v + 1, v // 10**390, next(iter(range(v))), v in range(v + 1)
+
+    return f, [(torch.ones(1), v) for v in (10**400, 10**400 + 1, 10**30)]
+
+
+@program
+def test_a_nan_is_equal_to_itself_in_containers():
+    nan = float("nan")
+
+    def f(x, items, v):
+        return x + 1, v in items, items == [v], items.count(v), v == v
+
+    return f, [(torch.ones(1), [nan], nan), (torch.ones(1), [nan], float("nan")), (torch.ones(1), [nan, nan], nan)]

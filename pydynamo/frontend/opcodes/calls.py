@@ -78,7 +78,7 @@ def _call_function_ex(tx: Translator, inst: Any) -> None:
     kind = unpacked.python_type()
     if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
         unsupported("unsupported-iteration", f"* of {unpacked.describe()}")  # the error's words name the callable
-    args = list(protocols.iterate(tx, unpacked))
+    args = list(protocols.listed(tx, unpacked))
     second = tx.stack.pop()
     if _NULL_AFTER:
         function = tx.pop()
@@ -97,7 +97,7 @@ def _call_intrinsic_1(tx: Translator, inst: Any) -> None:
     elif inst.arg == 5:
         tx.push(ops.unary(tx, "pos", value))
     elif inst.arg == 6:
-        tx.push(SequenceVariable(list(protocols.iterate(tx, value)), tuple))
+        tx.push(SequenceVariable(list(protocols.listed(tx, value)), tuple))
     else:
         unsupported("unsupported-opcode", f"CALL_INTRINSIC_1 {inst.arg}")
 

@@ -12,7 +12,7 @@ from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.variables.base import has_special, type_name
 from pydynamo.frontend.variables.builtin_functions import format_value
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python, run_python
+from pydynamo.frontend.variables.constant import NONE, constant, from_python, run_python
 from pydynamo.frontend.variables.dict_methods import pairs_of
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
@@ -239,7 +239,7 @@ def _list_to_tuple(tx: Translator, inst: Any) -> None:
 @op("UNPACK_SEQUENCE")
 def _unpack_sequence(tx: Translator, inst: Any) -> None:
     value = tx.pop()
-    if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
+    if not any(has_special(value.python_type(), name) for name in ("__iter__", "__getitem__")):
         tx.raise_error(TypeError, f"cannot unpack non-iterable {type_name(value.python_type())} object")
     if isinstance(value, SequenceVariable) and value.cls in (list, tuple):
         items = list(value.items)
@@ -264,13 +264,13 @@ def _unpack_like_python(tx: Translator, kind: type, count: int, wanted: int) -> 
 def _unpack_ex(tx: Translator, inst: Any) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     value = tx.pop()
-    if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
+    if not any(has_special(value.python_type(), name) for name in ("__iter__", "__getitem__")):
         tx.raise_error(TypeError, f"cannot unpack non-iterable {type_name(value.python_type())} object")
     iterator = value.get_iter(tx).realize()
     # the rest is taken by list(), which asks the iterator for its iterator once more
     items = list(itertools.islice(protocols.stepping(tx, iterator), before))
     if len(items) == before:
-        items += protocols.iterate(tx, iterator)
+        items += protocols.listed(tx, iterator)
     if len(items) < before + after:
         tx.raise_error(
             ValueError, f"not enough values to unpack (expected at least {before + after}, got {len(items)})"

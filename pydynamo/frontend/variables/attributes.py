@@ -30,6 +30,9 @@ class AttributeDict(DictVariable):
             at = sources.attr(owner.source, "__dict__")
             tx.output.guards.add("KEYS", at, tuple(owner.value.__dict__))
 
+    def is_built_whole(self) -> bool:
+        return False
+
     @property
     def entries(self) -> dict[Any, Pair]:  # type: ignore[override]
         """The attributes as they are now; changing this changes nothing."""

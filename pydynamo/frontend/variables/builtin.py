@@ -125,6 +125,8 @@ class BuiltinVariable(NativeFunctionVariable):
                 from pydynamo.frontend.variables.objects import ask
 
                 if name in ("__abs__", "__round__") and not hasattr(values[0].python_type(), name):
+                    if not ops.is_user_class(values[0].python_type()):
+                        unsupported("unsupported-builtin", f"{name} of {values[0].describe()}")
                     unlike = type(values[0].python_type().__name__, (), {})()
                     run_python(tx, lambda: self.fn(unlike))
                 result = ask(tx, values[0], name, values[1:])

@@ -78,7 +78,15 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
 
     if type(target) not in _KNOWN_METACLASSES and not _known_check(custom) and not issubclass(target, torch.Tensor):
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
+    hook = lookup(target, "__subclasshook__")[1]
+    if isinstance(hook, classmethod) and not _is_pure_hook(hook.__func__):
+        unsupported("unsupported-builtin", f"isinstance() with {test.describe()}, which decides by itself")
     return issubclass(subject, target)
+
+
+def _is_pure_hook(function: Any) -> bool:
+    """True for hooks of the standard library, which only look at what classes have."""
+    return str(getattr(function, "__module__", "")).partition(".")[0] in sys.stdlib_module_names
 
 
 def _known_check(check: Any) -> bool:
@@ -280,7 +288,7 @@ def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if not all(isinstance(item.realize(), ConstantVariable) for item in items) or "key" in kwargs:
             items = value.ordered()
     else:
-        items = list(protocols.iterate(tx, value))
+        items = list(protocols.listed(tx, value))
     return SequenceVariable(protocols.sort_items(tx, items, kwargs), list)
 
 
@@ -421,6 +429,8 @@ def _index(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(functools.reduce)
 def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if not any(has_special(args[1].realize().python_type(), name) for name in ("__iter__", "__getitem__")):
+        tx.raise_error(TypeError, "reduce() arg 2 must support iteration")
     items = protocols.iterate(tx, args[1])
     if len(args) > 2:
         total = args[2]

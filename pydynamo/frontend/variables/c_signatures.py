@@ -59,7 +59,7 @@ _KNOWN = frozenset(
     for module in _MODULES
     for value in vars(module).values()
     if inspect.isbuiltin(value) and value not in (print, __import__, builtins.__build_class__)
-)
+) | {enumerate}
 
 
 def check_call(tx: Translator, fn: Any, count: int, keywords: Collection[str], like: Any = None) -> None:

@@ -92,7 +92,7 @@ class ConstantVariable(VariableTracker):
     def get_iter(self, tx: Translator) -> VariableTracker:
         from pydynamo.frontend.variables.iterators import IteratorVariable
 
-        if isinstance(self.value, range) and len(self.value) > _LIMIT:
+        if isinstance(self.value, range) and len(self.value[: _LIMIT + 1]) > _LIMIT:
             unsupported("too-long", "iteration over a very long range")
         items = run_python(tx, lambda: iter(self.value))
         return IteratorVariable.over([from_python(item) for item in items], type(iter(self.value)))
@@ -130,10 +130,10 @@ class ConstantVariable(VariableTracker):
             return super().call_method(tx, name, args, kwargs)
         bound = run_python(tx, lambda: getattr(self.value, name))
         if isinstance(self.value, str) and name == "join" and len(args) == 1 and not args[0].realize().is_constant():
-            from pydynamo.frontend.protocols import iterate
+            from pydynamo.frontend.protocols import fast_listed
             from pydynamo.frontend.variables.sequence import SequenceVariable
 
-            args = [SequenceVariable(list(iterate(tx, args[0])), list)]
+            args = [SequenceVariable(fast_listed(tx, args[0]), list)]
         given = [arg.realize() for arg in [*args, *kwargs.values()]]
         if isinstance(self.value, str) and name == "format" and not all(arg.is_constant() for arg in given):
             from pydynamo.frontend.variables.text import formatted

@@ -62,7 +62,7 @@ def _sequence_of(cls: type) -> Handler:
             value = args[0].realize()
             if isinstance(value, SequenceVariable) and value.cls is tuple:
                 return value
-        return SequenceVariable(list(protocols.iterate(tx, args[0])) if args else [], cls)
+        return SequenceVariable(list(protocols.listed(tx, args[0])) if args else [], cls)
 
     return make
 

@@ -56,6 +56,9 @@ class DictContents(DictVariable):
 
     owner: ContainerObjectVariable
 
+    def is_built_whole(self) -> bool:
+        return False
+
     def is_constant(self) -> bool:
         return False
 

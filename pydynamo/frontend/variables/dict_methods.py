@@ -252,6 +252,8 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
                 "issuperset": mine.keys() >= other.keys(),
             }[name]
         )
+    if name.startswith("symmetric_difference") and len(args) != 1:
+        unsupported("unsupported-method", f"set.{name} with these arguments")
     if name in _COMBINE:
         result, tables = _combined(tx, s, name, args)
         return _new_set(result, s.cls, after(s.layout, name, tables))

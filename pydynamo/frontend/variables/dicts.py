@@ -52,6 +52,10 @@ class DictVariable(VariableTracker):
         old = self.entries.get(code)
         self.entries[code] = (old[0] if old is not None else key, value)
 
+    def is_built_whole(self) -> bool:
+        """True if the instruction that makes the dictionary anew puts its entries in."""
+        return True
+
     def python_type(self) -> type:
         return self.cls
 

@@ -58,10 +58,12 @@ class DictIterator(AnyIterator):
 
     def reconstruct(self, cg: PyCodegen) -> None:
         make = reversed if self.reverse else iter
-        if self.done:
+        owner = self.view.owner
+        if self.done and (owner.source is not None or owner.is_built_whole()):
             cg.call(lambda: cg.load_object(_exhausted), [lambda: cg.load_object(make), lambda: cg(self.view)])
             return
-        owner = self.view.owner
+        if owner.source is None and not owner.is_built_whole():
+            unsupported("reconstruction-failure", "an iterator in use over a dictionary that is filled later")
         if (list(owner.entries) != self.keys and owner.source is None) or self.waits_for_changes(cg):
             unsupported("reconstruction-failure", "an iterator in use over a dictionary that has changed")
         cg.call(

@@ -142,6 +142,8 @@ def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
     from pydynamo.frontend.variables.classes import ClassVariable
     from pydynamo.frontend.variables.sequence import SequenceVariable
 
+    if not is_plain_class(owner.cls):
+        unsupported("unsupported-method", f"a copy of {owner.describe()}, which holds more than attributes")
     methods = ("__reduce__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")
     if any(lookup(owner.cls, name)[0] not in (None, object) for name in methods):
         unsupported("unsupported-method", f"{owner.cls.__qualname__} says itself how it is copied")

@@ -132,9 +132,9 @@ class SequenceVariable(VariableTracker):
             tx.raise_error(TypeError, f"'{type_name(self.cls)}' object does not support item assignment")
         index = self._index(tx, key)
         if isinstance(index, slice):
-            from pydynamo.frontend.protocols import iterate
+            from pydynamo.frontend.protocols import fast_listed
 
-            values = list(iterate(tx, value))
+            values = fast_listed(tx, value)
             tx.ledger.mutate(self)
             run_python(tx, lambda: self.items.__setitem__(index, values))
             return

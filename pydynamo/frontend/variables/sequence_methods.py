@@ -115,13 +115,13 @@ def _appendleft(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwarg
 
 
 def _extend(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.protocols import iterate
+    from pydynamo.frontend.protocols import iterate, listed
 
     _exactly(tx, args, 1)
     if args[0].realize() is seq:
         values = iter(list(seq.items))
     else:
-        values = iterate(tx, args[0])
+        values = (listed if seq.cls is list else iterate)(tx, args[0])
     tx.ledger.mutate(seq)
     for value in values:
         seq.turns += 1
