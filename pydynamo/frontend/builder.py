@@ -15,6 +15,7 @@ import torch
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.source import Source
+from pydynamo.frontend.variables.attributes import note_ids
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
 from pydynamo.frontend.variables.caches import CacheVariable
@@ -160,6 +161,7 @@ def _container_object(tx: Translator, value: Any, source: Source) -> VariableTra
     if not _may_be_keys(keys):
         return None
     tx.output.guards.add("KEYS", source, keys)
+    note_ids(tx, keys)
     pairs = [
         (_key(key), LazyVariable(tx, dict.__getitem__(value, key), Source("dictitem", key, source))) for key in keys
     ]
@@ -206,6 +208,7 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
     if not _may_be_keys(keys):
         return OpaqueVariable(value, source)
     guards.add("KEYS", source, keys)
+    note_ids(tx, keys)
     pairs = [(_key(key), LazyVariable(tx, dict.__getitem__(value, key), sources.item(source, key))) for key in keys]
     made = DictVariable.from_pairs(pairs, type(value), source)  # type: ignore[arg-type]
     if type(value) is collections.defaultdict and value.default_factory is not None:
@@ -239,6 +242,7 @@ def _set(tx: Translator, value: Any, source: Source) -> VariableTracker:
     if not all(is_constant_value(item) or isinstance(item, type) or _constant_tuple(item) for item in value):
         return OpaqueVariable(value, source)
     guards.add("KEYS", source, tuple(value))
+    note_ids(tx, tuple(value))
     return SetVariable.from_values([_key(item) for item in value], type(value), source)
 
 

@@ -86,6 +86,8 @@ class RootTranslator(Translator):
         self.keep_alive: list[Any] = []
         self.globals_seen: dict[tuple[int, str], VariableTracker] = {}
         self.identity_numbers: dict[int, IdentityNumber] = {}
+        #: whether a container of the program may hold ids as keys
+        self.ids_are_exact = False
         self.symbol_inputs: dict[Source, SymNumberVariable] = {}
         self.input_tensors: list[Source] = []
         self.handled: list[VariableTracker] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
@@ -10,7 +11,6 @@ from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import ConstantVariable, constant
 from pydynamo.frontend.variables.dicts import DictVariable, Pair
-from pydynamo.frontend.variables.iterators import Identity
 
 if TYPE_CHECKING:
     from pydynamo.frontend.codegen import PyCodegen
@@ -108,22 +108,65 @@ class _ConstantIdentity:
         return False
 
 
+class _IdentityKey:
+    """A key that is the id() of an object; it equals that number, where the object exists already."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: IdentityNumber) -> None:
+        self.number = number
+
+    def __hash__(self) -> int:
+        return id(self.number) if self.number.real is None else hash(self.number.real)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _IdentityKey):
+            return self.number is other.number
+        return type(other) is int and other == self.number.real
+
+
+def may_be_id(key: Any) -> bool:
+    """True for a key that may be, or hold, the id() of some object."""
+    return any(may_be_id(part) for part in key) if type(key) is tuple else type(key) is int and key > 0xFFFF
+
+
+def note_ids(tx: Translator, keys: tuple[Any, ...]) -> None:
+    """A container of the program has these keys: if they may be ids, the ids that the trace asks for must be exact."""
+    if not tx.root.ids_are_exact and any(may_be_id(key) for key in keys):
+        tx.root.ids_are_exact = True
+        for number in list(tx.root.identity_numbers.values()):
+            number.pin()
+
+
 class IdentityNumber(VariableTracker):
     """``id(target)``: serves as a key and in comparisons with others of its kind."""
 
-    def __init__(self, target: VariableTracker) -> None:
+    def __init__(self, tx: Translator, target: VariableTracker, real: int | None = None) -> None:
+        self.tx = tx
         self.target = target
+        #: the number itself, if the object exists already
+        self.real = real
 
     @classmethod
     def of(cls, tx: Translator, target: VariableTracker) -> IdentityNumber:
         """The one number of this object."""
         if isinstance(target, ConstantVariable) and target.identity() is target:
-            return cls(target)
+            return cls(tx, target)
         numbers = tx.root.identity_numbers
         found = numbers.get(id(target.identity()))
         if found is None:
-            found = numbers[id(target.identity())] = cls(target)
+            real = next((number for number, known in tx.root.by_id.items() if known is target), None)
+            if real is None and not isinstance(target.identity(), VariableTracker):
+                real = id(target.identity())
+            found = numbers[id(target.identity())] = cls(tx, target, real)
         return found
+
+    def pin(self) -> None:
+        """Guard the object: its number has been, or will be, looked for among numbers that the program keeps."""
+        if self.real is None or self.target.source is None:
+            return  # an object that the trace makes is in no container yet
+        value = next(value for value in self.tx.root.keep_alive if id(value) == self.real)
+        self.tx.output.guards.add("ID_MATCH", self.target.source, value)
 
     def python_type(self) -> type:
         return int
@@ -132,7 +175,9 @@ class IdentityNumber(VariableTracker):
         return True
 
     def hash_key(self) -> Any:
-        return _ConstantIdentity(self.target) if isinstance(self.target, ConstantVariable) else Identity(self)
+        if self.tx.root.ids_are_exact:
+            self.pin()
+        return _ConstantIdentity(self.target) if isinstance(self.target, ConstantVariable) else _IdentityKey(self)
 
     def children(self) -> list[VariableTracker]:
         return [self.target]
@@ -142,3 +187,27 @@ class IdentityNumber(VariableTracker):
 
     def describe(self) -> str:
         return "an id()"
+
+
+class ThreadNumber(IdentityNumber):
+    """``threading.get_ident()``: another number in each thread, and the same throughout a frame."""
+
+    @classmethod
+    def current(cls, tx: Translator) -> IdentityNumber:
+        """The one number of the thread."""
+        numbers = tx.root.identity_numbers
+        return numbers.setdefault(id(_thread.get_ident), cls(tx, constant(None)))
+
+    def pin(self) -> None:
+        unsupported("inspection", "the number of a thread among keys that exist")
+
+    def hash_key(self) -> Any:
+        if self.tx.root.ids_are_exact:
+            self.pin()
+        return _IdentityKey(self)
+
+    def reconstruct(self, cg: PyCodegen) -> None:
+        cg.call(lambda: cg.load_object(_thread.get_ident), [])
+
+    def describe(self) -> str:
+        return "the number of the thread"

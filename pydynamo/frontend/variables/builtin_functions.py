@@ -18,9 +18,8 @@ from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
-from pydynamo.frontend.variables.attributes import IdentityNumber
+from pydynamo.frontend.variables.attributes import IdentityNumber, ThreadNumber
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
-from pydynamo.frontend.variables.builtin import BuiltinVariable
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
@@ -197,7 +196,7 @@ def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 @handles(_thread.get_ident)
 def _get_ident(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return IdentityNumber.of(tx, BuiltinVariable(_thread.get_ident, const(_thread.get_ident)))
+    return ThreadNumber.current(tx)
 
 
 @handles(sys.exc_info)
