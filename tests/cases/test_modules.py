@@ -350,3 +350,28 @@ def test_instances_of_one_class_with_other_numbers():
         ]
 
     check(make)
+
+
+@program
+def test_dictionaries_of_a_module_that_are_changed_by_hand():
+    class Keeps(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.zeros(1))
+
+        def forward(self, x, how):
+            if how == "put":
+                self._buffers["made"] = torch.ones(1)
+                self._modules["inner"] = torch.nn.Identity()
+                return x + self.made, self.inner, hasattr(self, "made"), list(self._buffers)
+            if how == "set":
+                self.count = self.count + 1
+                return x + self._buffers["count"], dict(self.named_buffers())
+            if how == "read":
+                before = self._buffers["count"]
+                self.count = before + 1
+                return x + self._buffers["count"], self.count
+            self._buffers.pop("made")
+            return x + 1, hasattr(self, "made"), self._buffers.keys()
+
+    return Keeps(), [(torch.ones(1), how) for how in ("put", "set", "read", "put", "drop")]

@@ -926,3 +926,40 @@ def test_a_class_that_decides_by_itself_what_its_subclasses_are():
         return x + 1, isinstance(Thing(), Shaped), issubclass(int, Shaped), Shaped.asked
 
     return f, [(torch.ones(2),)]
+
+
+@program
+def test_protocols_that_can_and_cannot_be_asked():
+    import typing
+
+    class Unasked(typing.Protocol):
+        def method(self): ...
+
+    @typing.runtime_checkable
+    class Methods(typing.Protocol):
+        def method(self): ...
+
+    @typing.runtime_checkable
+    class Data(typing.Protocol):
+        y: int
+
+    class Thing:
+        def __init__(self):
+            self.y = 1
+
+        def method(self):
+            pass
+
+    def f(x, protocol, ask):
+        @typing.runtime_checkable
+        class Own(typing.Protocol):
+            def method(self): ...
+
+        said = [isinstance(Thing(), Own), isinstance(3, Own)]
+        try:
+            said.append(isinstance(Thing(), protocol) if ask == "instance" else issubclass(Thing, protocol))
+        except TypeError as e:
+            said.append(str(e))
+        return x + 1, said
+
+    return f, [(torch.ones(2), p, ask) for p in (Unasked, Methods, Data) for ask in ("instance", "class")]

@@ -80,7 +80,10 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
     hook = lookup(target, "__subclasshook__")[1]
     if isinstance(hook, classmethod) and not _is_pure_hook(hook.__func__):
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}, which decides by itself")
-    return issubclass(subject, target)
+    try:
+        return issubclass(subject, target)
+    except TypeError:  # a protocol that cannot be asked, or that hangs on what the instance holds
+        unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
 
 
 def _is_pure_hook(function: Any) -> bool:

@@ -12,6 +12,7 @@ from pydynamo.frontend.exc import RestartTranslation, unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant
+from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.objects import ObjectVariable, lookup, lookup_source
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
@@ -50,14 +51,34 @@ class NNModuleVariable(ObjectVariable):
             if holder is None:
                 continue
             at = Source("attr", store, self.source)
+            changed = self._changed_store(tx, holder)
+            if changed is not None:
+                found = changed.lookup(constant(name))
+                if found is not None:
+                    return found
+                continue
             if name in holder:
                 return LazyVariable(tx, holder[name], sources.item(at, name))
             tx.output.guards.add("HAS_KEY", at, (name, False))
         return None
 
+    def _changed_store(self, tx: Translator, holder: Any) -> DictVariable | None:
+        """The dictionary of parameters, buffers or modules itself, if the trace has changed it by hand."""
+        known = tx.root.by_id.get(id(holder))
+        return known if isinstance(known, DictVariable) and known in tx.ledger.contents else None
+
+    def plain_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
+        if name == "_buffers":
+            stored = tx.ledger.attrs.get(id(self.identity()))
+            if stored is not None and any(key in self.value.__dict__.get(name, ()) for key in stored[1]):
+                unsupported("inspection", "the dictionary of buffers, one of which was set")
+        return super().plain_getattr(tx, name)
+
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if lookup(self.cls, "__setattr__")[0] is not torch.nn.Module:
             return super().setattr(tx, name, value)
+        if any(self._changed_store(tx, self.value.__dict__.get(store)) is not None for store in _STORES):
+            unsupported("inspection", f"store to {self.describe()}, whose dictionaries were changed by hand")
         kind = value.realize().python_type()
         stores = {store: self.value.__dict__.get(store) or {} for store in _STORES}
         if (
@@ -72,6 +93,8 @@ class NNModuleVariable(ObjectVariable):
         for store in _STORES:
             tx.output.guards.add("HAS_KEY", Source("attr", store, self.source), (name, name in stores[store]))
         if name in stores["_buffers"]:
+            if id(stores["_buffers"]) in tx.root.by_id:
+                unsupported("inspection", "a buffer is set after the dictionary of buffers was looked at")
             tx.ledger.store_attr(self, name, value)
             return
         self.plain_setattr(tx, name, value)
