@@ -85,7 +85,7 @@ _BREAKING_MODULES: dict[str, str] = {
 #: modules inside those that break, whose functions are ordinary ones
 _INLINED_MODULES = frozenset(
     {
-        *("torch.autograd.grad_mode", "torch.backends.mha", "torch.utils.checkpoint"),
+        *("torch.autograd.grad_mode", "torch.backends.mha", "torch.backends.cuda", "torch.utils.checkpoint"),
         *("torch.jit", "torch.jit._script", "torch.jit._trace"),
     }
 )

@@ -161,3 +161,26 @@ def test_clipping_of_gradients():
         return norm, [p.grad * 1 for p in module.parameters()]
 
     return f, [(made(), 1.0), (made(), 100.0)]
+
+
+@whole
+def test_types_and_sizes_of_new_tensors():
+    def f(x, y):
+        made = [x.new(y.size()), x.new(2, 3), x.new(y.shape[0]), x.new(), x.new(torch.Size((1, 2)))]
+        kinds = [
+            x.type(torch.DoubleTensor),
+            x.type("torch.IntTensor"),
+            x.type(torch.float16),
+            x.type(torch.FloatTensor),
+        ]
+        return [(tuple(one.shape), one.dtype) for one in made], kinds, x.type(), made[0].fill_(2)
+
+    return f, [(ONE, torch.ones(2, 2))]
+
+
+@whole
+def test_switches_of_torch_backends():
+    def f(x):
+        return x + 1, torch.backends.cuda.matmul.allow_tf32, torch.backends.cuda.flash_sdp_enabled()
+
+    return f, [(ONE,)]

@@ -59,8 +59,21 @@ class TensorVariable(VariableTracker):
         if name in FACT_METHODS and not _moves(name, args):
             return self._fact_method(tx, name, args, kwargs)
         if name == "new":
-            unsupported("unsupported-torch-call", f"Tensor.{name}()")
+            return self._new(tx, args, kwargs)
+        if name == "type":
+            args = [_as_type_name(args[0]), *args[1:]]
         return tx.output.call_method(tx, name, [self, *args], kwargs)
+
+    def _new(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """``Tensor.new``: of sizes it makes an empty tensor, of anything else it copies."""
+        given = [arg.realize() for arg in args]
+        of_sizes = all(value.python_type() is int for value in given)
+        if kwargs or not (of_sizes or (len(given) == 1 and given[0].python_type() is torch.Size)):
+            unsupported("unsupported-torch-call", "Tensor.new() of anything but sizes")
+        from pydynamo.frontend.variables.sequence import SequenceVariable
+
+        size = SequenceVariable(given, tuple) if of_sizes and given else given[0] if given else constant(0)
+        return tx.output.call_method(tx, "new_empty", [self, size], {})
 
     def _container_method(self, tx: Translator, name: str, args: Args) -> VariableTracker:
         if name == "__len__":
@@ -206,6 +219,14 @@ def _is_on_class(name: str) -> bool:
 
 def _moves(name: str, args: Args) -> bool:
     return name == "type" and bool(args)
+
+
+def _as_type_name(kind: VariableTracker) -> VariableTracker:
+    """The name of a class such as ``torch.HalfTensor``: the class itself cannot be written in a graph."""
+    kind = kind.realize()
+    if kind.is_constant() and isinstance(kind.as_constant(), type) and hasattr(kind.as_constant(), "dtype"):
+        return constant(f"{kind.as_constant().__module__}.{kind.as_constant().__name__}")
+    return kind
 
 
 def _symbolic(answer: Any) -> bool:
