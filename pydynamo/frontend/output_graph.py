@@ -166,6 +166,13 @@ class OutputGraph:
         kept = set(self.graph.nodes)
         self._items = {key: node for key, node in self._items.items() if node in kept}
 
+    def forget(self, nodes: list[torch.fx.Node]) -> None:
+        """Take back these nodes, which nothing else uses."""
+        for node in reversed(nodes):
+            self.graph.erase_node(node)
+        kept = set(self.graph.nodes)
+        self._items = {key: node for key, node in self._items.items() if node in kept}
+
     def side_effect(self, target: Callable[..., Any], *args: Any) -> None:
         """Record a call for its effect (a mode switch), without propagation."""
         self.graph.create_node("call_function", target, args, {})

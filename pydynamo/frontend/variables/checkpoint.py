@@ -48,7 +48,10 @@ def call_checkpoint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTrack
     if reentrant and not any(_needs_gradient(value) for value in given):
         # this variant then gives results without gradients
         unsupported("autograd", "a reentrant checkpoint whose arguments need no gradient")
-    return _call_in_region(tx, function, given, named, preserve)
+    result, inside = traced_alone(tx, function, given, named, "a checkpointed function")
+    if inside:
+        tx.output.regions.append(Region(inside, preserve))
+    return result
 
 
 def _needs_gradient(value: VariableTracker) -> bool:
@@ -56,28 +59,30 @@ def _needs_gradient(value: VariableTracker) -> bool:
     return isinstance(value, TensorVariable) and value.fake.requires_grad
 
 
-def _call_in_region(
-    tx: Translator, function: VariableTracker, given: Args, named: Kwargs, preserve: bool
-) -> VariableTracker:
+def traced_alone(
+    tx: Translator, function: VariableTracker, given: Args, named: Kwargs, what: str
+) -> tuple[VariableTracker, list[torch.fx.Node]]:
+    """The result of a call and the nodes that it recorded; what it does besides computing breaks the graph."""
     output = tx.output
     before, effects = set(output.graph.nodes), tx.ledger.snapshot()
     versions = {node: _version(node) for node in before}
+    grad = torch.is_grad_enabled()
     autocast = torch.is_autocast_enabled("cpu"), torch.is_autocast_enabled("cuda")
     try:
         result = function.call_function(tx, given, named)
     except ObservedException:
-        unsupported("autograd", "a checkpointed function that raises")
-    if not torch.is_grad_enabled() or autocast != (torch.is_autocast_enabled("cpu"), torch.is_autocast_enabled("cuda")):
-        unsupported("autograd", "a checkpointed function that switches a mode")
+        unsupported("autograd", f"{what} that raises")
+    if torch.is_grad_enabled() != grad or autocast != (
+        torch.is_autocast_enabled("cpu"),
+        torch.is_autocast_enabled("cuda"),
+    ):
+        unsupported("autograd", f"{what} that switches a mode")
     if not effects.is_current():
-        unsupported("autograd", "a checkpointed function that changes objects")
+        unsupported("autograd", f"{what} that changes objects")
     nodes = [node for node in output.graph.nodes if node not in before]
     if any(_version(node) != versions.get(node, 0) for node in (*before, *nodes) if node in before or _is_input(node)):
-        unsupported("autograd", "a checkpointed function that changes a tensor in place")
-    inside = [node for node in nodes if not _is_input(node)]
-    if inside:
-        output.regions.append(Region(inside, preserve))
-    return result
+        unsupported("autograd", f"{what} that changes a tensor in place")
+    return result, [node for node in nodes if not _is_input(node)]
 
 
 def _is_input(node: torch.fx.Node) -> bool:

@@ -16,6 +16,7 @@ from pydynamo.frontend.variables.checkpoint import call_checkpoint, is_checkpoin
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.torch_queries import ask, is_query
+from pydynamo.frontend.variables.transforms import is_transform, transformed
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -294,6 +295,8 @@ def special_function(fn: Any) -> Handler | None:
         return lambda tx, args, kwargs: _apply_function(tx, [cls, *args], kwargs)
     if is_checkpoint(fn):
         return call_checkpoint
+    if is_transform(fn):
+        return lambda tx, args, kwargs: transformed(tx, fn, args, kwargs)
     if is_query(fn):
         return lambda tx, args, kwargs: ask(tx, fn, args, kwargs)
     if fn in graph_functions():
