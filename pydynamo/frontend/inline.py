@@ -11,7 +11,7 @@ from pydynamo import config
 from pydynamo.frontend.arguments import binding_error
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.translator import Translator
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, defines, type_name
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.exceptions import ExceptionVariable
@@ -136,8 +136,11 @@ class GeneratorVariable(AnyIterator):
         self.closed = False
         frame.root.generators.append(self)
 
+    #: the iterator in C that this one is written out for, if it is none of the user's
+    stands_for: type | None = None
+
     def python_type(self) -> type:
-        return type(_a_generator())
+        return self.stands_for or type(_a_generator())
 
     def next(self, tx: Translator) -> VariableTracker:
         return self.resume(tx, NONE)
@@ -255,6 +258,8 @@ class GeneratorVariable(AnyIterator):
             return send.target
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.stands_for is not None:
+            return super().call_method(tx, name, args, kwargs)
         if name == "send" and len(args) == 1:
             return self.resume(tx, args[0])
         if name == "throw" and len(args) == 1:
@@ -266,6 +271,9 @@ class GeneratorVariable(AnyIterator):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin
 
+        if self.stands_for is not None and not defines(self.stands_for, name):
+            kind = type_name(self.stands_for)
+            tx.raise_error(AttributeError, f"'{kind}' object has no attribute '{name}'")
         if name in ("send", "throw", "close", "__next__", "__iter__"):
             return MethodOfBuiltin(self, name)
         return super().getattr(tx, name)
@@ -337,6 +345,13 @@ class CoroutineVariable(GeneratorVariable):
     def must_not_be_dropped(self) -> bool:
         """True if Python would warn that it was never awaited."""
         return not self.started and not self.closed
+
+
+def in_place_of(made: VariableTracker, cls: type) -> VariableTracker:
+    """``made``, which a generator of ours gives in place of an iterator in C of that class."""
+    if isinstance(made, GeneratorVariable):
+        made.stands_for = cls
+    return made
 
 
 def stop_iteration_error(error: VariableTracker, kind: str = "generator") -> VariableTracker:

@@ -389,6 +389,8 @@ def _skeleton(value: VariableTracker) -> Any:
         from pydynamo.frontend.variables.container_objects import builtin_base
 
         base = builtin_base(kind)
+        if not is_user_class(kind) or kind.__flags__ & (1 << 8):
+            unsupported("unsupported-operator", f"operator on {value.describe()}")
         return type(kind.__name__, (base,) if base is not None else (), {})()
     if kind is torch.Size:
         return torch.Size(())

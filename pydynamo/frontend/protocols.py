@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,10 @@ def listed(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
     if is_user_object(value):
         _ask_for_length(tx, value)
     yield from stepping(tx, iterator)
+
+
+#: what makes a tuple asks no longer how many items there may be
+tupled = iterate if sys.version_info >= (3, 14) else listed
 
 
 def fast_listed(tx: Translator, value: VariableTracker) -> list[VariableTracker]:

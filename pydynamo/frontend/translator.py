@@ -295,13 +295,18 @@ class Translator:
             after = args[0].realize()
             owner = args[1]
         elif not args:
+            name = self.code.co_varnames[0] if self.code.co_argcount else ""
+            if "__class__" not in self.cells or (name not in self.cells and name not in self.locals):
+                unsupported("unsupported-builtin", "super() where it has nothing to go by")
             after = self.load_cell("__class__").realize()
-            name = self.code.co_varnames[0]
             owner = self.load_cell(name) if name in self.cells else self.locals[name]
         else:
             unsupported("unsupported-builtin", "super() with one argument")
         if not isinstance(after, ClassVariable):
             unsupported("unsupported-builtin", "super() of something that is not a class")
+        real = owner.realize()
+        if after.value not in (real.value if isinstance(real, ClassVariable) else real.python_type()).__mro__:
+            unsupported("unsupported-builtin", f"super() of {real.describe()}, which is none of {after.describe()}")
         return SuperVariable(after.value, owner)
 
     def attribute_of_input_tensor(self, tensor: TensorVariable, name: str) -> VariableTracker:

@@ -279,3 +279,83 @@ def test_what_makes_a_list_asks_for_the_length():
         return x + 1, made, items, first, rest, "".join(map(str, v)), list(map(str, v)), list(enumerate(v))
 
     return f, [(torch.ones(2), kind) for kind in (Sized, Hinted)]
+
+
+@program
+def test_iterators_of_c_code_are_of_their_own_classes():
+    import collections
+    import itertools
+    import types
+
+    class Indexed:
+        def __getitem__(self, index):
+            return [1, 2][index]
+
+        def __len__(self):
+            return 2
+
+    def f(x):
+        makers = [
+            itertools.chain([1]),
+            itertools.chain.from_iterable([[1]]),
+            itertools.count(),
+            itertools.repeat(1),
+            itertools.tee([1])[0],
+            iter(Indexed()),
+            reversed(Indexed()),
+            iter(int, 0),
+            collections.Counter("ab").__reversed__(),
+            {"a": 1}.__reversed__(),
+            (v for v in [1]),
+        ]
+        said = [(type(m).__name__, isinstance(m, types.GeneratorType), hasattr(m, "send")) for m in makers]
+        try:
+            makers[0].send(1)
+        except AttributeError as e:
+            said.append(str(e))
+        try:
+            said.append(collections.Counter.fromkeys("ab"))
+        except NotImplementedError as e:
+            said.append(str(e))
+        return x + 1, said, isinstance(makers[0], itertools.chain), next(makers[0]), next(makers[5])
+
+    return f, [(torch.ones(2),)]
+
+
+@program
+def test_super_and_class_patterns_that_have_nothing_to_go_by():
+    class Thing:
+        def starred(*args):
+            return super().x
+
+        def deleted(self):
+            del self
+            return super()
+
+        @staticmethod
+        def static():
+            return super()
+
+    def pattern():
+        match 1:
+            case max(0, 1):
+                return "matched"
+
+    def f(x, call):
+        def interpolated():
+            f"""no docstring"""  # noqa: B021
+
+        try:
+            return x + 1, call()
+        except (RuntimeError, TypeError) as e:
+            return x + 2, str(e), interpolated.__doc__
+
+    calls = [
+        pattern,
+        Thing().starred,
+        Thing().deleted,
+        Thing.static,
+        lambda: super(int, "a"),
+        lambda: super(5, 6),
+    ]
+    return f, [(torch.ones(2), call) for call in calls]

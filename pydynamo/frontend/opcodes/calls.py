@@ -78,7 +78,7 @@ def _call_function_ex(tx: Translator, inst: Any) -> None:
     kind = unpacked.python_type()
     if not hasattr(kind, "__iter__") and not hasattr(kind, "__getitem__"):
         unsupported("unsupported-iteration", f"* of {unpacked.describe()}")  # the error's words name the callable
-    args = list(protocols.listed(tx, unpacked))
+    args = list(protocols.tupled(tx, unpacked))
     second = tx.stack.pop()
     if _NULL_AFTER:
         function = tx.pop()

@@ -11,7 +11,8 @@ from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.variables.base import has_special, type_name
-from pydynamo.frontend.variables.builtin_functions import format_value
+from pydynamo.frontend.variables.builtin_functions import format_value, is_instance
+from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, constant, from_python, run_python
 from pydynamo.frontend.variables.dict_methods import pairs_of
 from pydynamo.frontend.variables.dicts import DictVariable, SetVariable
@@ -356,8 +357,10 @@ def _match_class(tx: Translator, inst: Any) -> None:
 
     names = tx.pop().as_constant()
     cls, subject = tx.pop(), tx.pop()
-    target = cls.as_constant()
-    if not isinstance(target, type) or not issubclass(subject.python_type(), target):
+    if not isinstance(cls, ClassVariable):
+        tx.raise_error(TypeError, "called match pattern must be a class")
+    target = cls.value
+    if not tx.truth(is_instance(tx, [subject, cls], {})):
         tx.push(NONE)
         return
     values: list[VariableTracker] = []
@@ -366,6 +369,8 @@ def _match_class(tx: Translator, inst: Any) -> None:
         values.append(subject)
         positional -= 1
     fields = getattr(target, "__match_args__", ())
+    if not isinstance(fields, tuple) or set(fields[:positional]) & set(names):
+        unsupported("uncaught-exception", "a pattern that names an attribute twice")
     if positional > len(fields):
         unsupported("uncaught-exception", "too many positional patterns")
     for name in [*fields[:positional], *names]:

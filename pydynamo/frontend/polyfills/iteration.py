@@ -6,6 +6,15 @@ import operator
 from typing import Any
 
 
+class _Indexed:
+    def __getitem__(self, index: int) -> Any:
+        raise IndexError
+
+
+#: what ``iter()`` of an object that has only ``__getitem__`` is
+INDEX_ITERATOR = type(iter(_Indexed()))
+
+
 def by_index(sequence: Any) -> Any:
     """``iter()`` of an object that has only ``__getitem__``."""
     index = 0

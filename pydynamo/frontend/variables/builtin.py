@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 import types
@@ -81,7 +82,8 @@ class BuiltinVariable(NativeFunctionVariable):
         replacement = polyfill_for_function(fn)
         if replacement is not None:
             check_call(tx, fn, len(args), kwargs, like=replacement)
-            return tx.function_at(replacement, sources.const(replacement)).call_function(tx, args, kwargs)
+            made = tx.function_at(replacement, sources.const(replacement)).call_function(tx, args, kwargs)
+            return _as_iterators(fn, made)
         if fn in _FOLDABLE:
             return self._fold(tx, args, kwargs)
         from pydynamo.frontend.variables.torch_ops import class_applied, special_function
@@ -146,6 +148,16 @@ class BuiltinVariable(NativeFunctionVariable):
 
     def describe(self) -> str:
         return f"builtin {getattr(self.fn, '__qualname__', self.fn)}"
+
+
+def _as_iterators(fn: Any, made: VariableTracker) -> VariableTracker:
+    """What a function of itertools gives, with its class."""
+    from pydynamo.frontend.inline import in_place_of
+
+    if fn is itertools.tee:
+        for item in made.realize().children():
+            in_place_of(item, type(itertools.tee(())[0]))
+    return in_place_of(made, itertools.chain) if fn == itertools.chain.from_iterable else made
 
 
 def _hashable(fn: Any) -> bool:

@@ -96,7 +96,8 @@ def _known_check(check: Any) -> bool:
 
 
 @handles(isinstance)
-def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+def is_instance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """``isinstance(*args)``"""
     value = args[0].realize()
     kind = value.python_type()
     if ops.is_user_object(value) and lookup(kind, "__class__")[0] is not object:
@@ -181,7 +182,9 @@ def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(iter)
 def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) == 2:
-        return _inlined(tx, iteration.by_call, args)
+        from pydynamo.frontend.inline import in_place_of
+
+        return in_place_of(_inlined(tx, iteration.by_call, args), type(iter(int, 1)))
     value = args[0].realize()
     if isinstance(value, ConstantVariable) and not hasattr(value.value, "__iter__"):
         return fold(tx, iter, [value])

@@ -47,8 +47,11 @@ def construct(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Variable
 
     replacement = polyfill_for_class(cls)
     if replacement is not None:
+        from pydynamo.frontend.inline import in_place_of
+
         check_call(tx, cls, len(args), kwargs, like=replacement)
-        return tx.function_at(replacement, Source("const", replacement)).call_function(tx, args, kwargs)
+        made = tx.function_at(replacement, Source("const", replacement)).call_function(tx, args, kwargs)
+        return in_place_of(made, cls)
     from pydynamo.frontend.variables.torch_ops import construct_torch
 
     return construct_torch(tx, cls, args, kwargs)
@@ -62,7 +65,9 @@ def _sequence_of(cls: type) -> Handler:
             value = args[0].realize()
             if isinstance(value, SequenceVariable) and value.cls is tuple:
                 return value
-        return SequenceVariable(list(protocols.listed(tx, args[0])) if args else [], cls)
+        return SequenceVariable(
+            list((protocols.tupled if cls is tuple else protocols.listed)(tx, args[0])) if args else [], cls
+        )
 
     return make
 
@@ -255,7 +260,9 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if method is not None:
             return method.call_function(tx, [], {})
         function: Any = iteration.by_index_backwards
-        return tx.function_at(function, const(function)).call_function(tx, [value], {})
+        from pydynamo.frontend.inline import in_place_of
+
+        return in_place_of(tx.function_at(function, const(function)).call_function(tx, [value], {}), reversed)
     unsupported("unsupported-iteration", f"reversed() of {value.describe()}")
 
 

@@ -11,6 +11,7 @@ from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.container_objects import plain_operand
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
+from pydynamo.frontend.variables.hashed_iterators import DictIterator
 from pydynamo.frontend.variables.set_order import Layout, after, given_to, is_plain
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ def call_dict_method(
     """``d.name(*args, **kwargs)``; ``plain`` for the method of dict itself."""
     from pydynamo.frontend import protocols
     from pydynamo.frontend.variables.objects import lookup_source
-    from pydynamo.frontend.variables.sequence import SequenceVariable
 
     if not hasattr(d.cls, name):
         tx.raise_error(AttributeError, f"'{type_name(d.cls)}' object has no attribute '{name}'")
@@ -83,11 +83,13 @@ def call_dict_method(
         return _move_to_end(tx, d, args, kwargs)
     if name == "__missing__":
         tx.raise_error(KeyError, args[0])
+    if name == "fromkeys" and d.cls is collections.Counter:
+        unsupported("unsupported-method", "Counter.fromkeys")
     if name == "fromkeys" and count in (1, 2):
         value = args[1] if count == 2 else NONE
         return DictVariable.from_pairs([(key, value) for key in protocols.iterate(tx, args[0])], d.cls)
     if name == "__reversed__" and count == 0:
-        return SequenceVariable(list(reversed(DictView(d, "keys").values())), tuple).get_iter(tx)
+        return DictIterator(DictView(d, "keys"), reverse=True)
     unsupported("unsupported-method", f"{d.cls.__name__}.{name}")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import inspect
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -244,6 +246,8 @@ class NestedFunctionVariable(FunctionVariable):
             return from_python(self.globals.get("__name__"))
         if name == "__doc__":
             has_doc = self.code.co_consts and isinstance(self.code.co_consts[0], str)
+            if sys.version_info >= (3, 14):
+                has_doc = has_doc and self.code.co_flags & inspect.CO_HAS_DOCSTRING
             return constant(self.code.co_consts[0]) if has_doc else NONE
         if name in (
             "__dict__",

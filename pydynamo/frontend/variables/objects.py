@@ -418,8 +418,11 @@ class ObjectVariable(VariableTracker):
                 tx.raise_error(TypeError, f"iter() returned non-iterator of type '{name}'")
             return iterator
         if self._special(tx, "__getitem__") is not None:
+            from pydynamo.frontend.inline import in_place_of
+
             function: Any = iteration.by_index
-            return tx.function_at(function, sources.const(function)).call_function(tx, [self], {})
+            made = tx.function_at(function, sources.const(function)).call_function(tx, [self], {})
+            return in_place_of(made, iteration.INDEX_ITERATOR)
         tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not iterable")
 
     def next(self, tx: Translator) -> VariableTracker:
@@ -442,6 +445,8 @@ class ObjectVariable(VariableTracker):
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if not any(has_special(self.cls, name) for name in ("__iter__", "__getitem__", "__contains__")):
+            if self.cls is types.SimpleNamespace:
+                unsupported("unsupported-operator", f"membership in {self.describe()}")
             unlike: Any = type(self.cls.__name__, (), {})()
             run_python(tx, lambda: None in unlike)
         return super().contains(tx, item)
