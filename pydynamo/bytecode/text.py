@@ -15,7 +15,7 @@
 - ``L1:`` labels the next instruction.
 - ``try T1 -> L2 depth 0 lasti`` opens the exception region T1, whose handler is at L2, and ``end T1``
   closes it. ``below 2`` after the depth: it lies so many slots below the stack at the region's start,
-  and follows it.
+  and follows it. ``try T1 also``, up to another ``end T1``, is for instructions that strayed from it.
 - ``line 2 2 4 9``: from here on this is the position: line, end line, column, end column; ``-`` is an
   unknown one. Where the end line is the line and the columns are unknown only the line is written. At
   the beginning there is no position, written ``line -``.
@@ -74,6 +74,9 @@ def format(instructions: Iterable[Instruction], *, comments: bool = True) -> str
         lasti = " lasti" if entry.lasti else ""
         opening.setdefault(start, []).append(f"try T{number} -> {handler} depth {entry.depth}{below}{lasti}")
         closing.setdefault(end, []).insert(0, f"end T{number}")
+    for i, number in _strays(listed, regions, indexof):
+        opening.setdefault(i, []).append(f"try T{number} also")
+        closing.setdefault(i, []).insert(0, f"end T{number}")
     lines = []
     position = _NOWHERE
     for i, inst in enumerate(listed):
@@ -100,14 +103,23 @@ def _regions(listed: list[Instruction], indexof: dict[int, int]) -> list[tuple[I
     for entry, first, last in carried.values():
         start, end = indexof.get(id(entry.start), first), indexof.get(id(entry.end), last)
         regions.setdefault((start, end, id(entry.target), entry.depth, entry.lasti), (entry, start, end))
-    spans = {id(entry): (start, end) for entry, start, end in regions.values()}
-    for i, inst in enumerate(listed):
-        # An instruction that strayed from its region is protected by itself.
-        if (entry := inst.exn_tab_entry) is not None:
-            start, end = spans.get(id(entry), (i, i))
-            if not start <= i <= end:
-                regions[i, i, id(entry.target), entry.depth, entry.lasti] = (entry, i, i)
     return sorted(regions.values(), key=lambda region: (region[1], -region[2]))
+
+
+def _strays(
+    listed: list[Instruction], regions: list[tuple[InstructionExnTabEntry, int, int]], indexof: dict[int, int]
+) -> Iterator[tuple[int, int]]:
+    """Each instruction that stands outside of the region that protects it: its place, and the region's number."""
+    known = {
+        (id(entry.start), id(entry.end), id(entry.target), entry.depth, entry.lasti): number
+        for number, (entry, _, _) in enumerate(regions, 1)
+    }
+    for i, inst in enumerate(listed):
+        if (entry := inst.exn_tab_entry) is not None:
+            number = known[id(entry.start), id(entry.end), id(entry.target), entry.depth, entry.lasti]
+            _, start, end = regions[number - 1]
+            if not start <= i <= end:
+                yield i, number
 
 
 def _labels(
@@ -299,7 +311,10 @@ class _Parser:
 
     def attach_regions(self) -> None:
         # Outer regions first, so that instructions end up with their innermost one.
+        entries: dict[str, InstructionExnTabEntry] = {}
         for region in sorted(self.regions, key=lambda region: (region.first, -region.last)):
+            if region.handler is None:
+                continue
             entry = InstructionExnTabEntry(
                 self.instructions[region.first],
                 self.instructions[region.last],
@@ -308,27 +323,37 @@ class _Parser:
                 region.lasti,
             )
             entry._height = region.height
-            region.entry = entry
+            region.entry = entries[region.name] = entry
+        for region in self.regions:
+            if region.entry is None:
+                if region.name not in entries:
+                    raise _Damaged(region.line, f"there is no region {region.name}")
+                region.entry = entries[region.name]
         for i, region in _innermost(self.regions, len(self.instructions)):
             self.instructions[i].exn_tab_entry = region.entry
 
 
 class _Region:
-    """``try NAME -> LABEL depth N [below N] [lasti]``"""
+    """``try NAME -> LABEL depth N [below N] [lasti]``, or ``try NAME also``, which has no handler of its own."""
 
     _SHAPE: Final = re.compile(r"(\w+)\s*->\s*(\w+)\s+depth\s+(\d+)(?:\s+below\s+(\d+))?(\s+lasti)?\s*(?:#.*)?")
+    _ALSO: Final = re.compile(r"(\w+)\s+also\s*(?:#.*)?")
 
     def __init__(self, line: int, text: str) -> None:
+        self.line = line
+        self.first = self.last = 0
+        self.entry: InstructionExnTabEntry | None = None
+        self.handler: str | None = None
+        if again := self._ALSO.fullmatch(text):
+            self.name = again[1]
+            return
         shape = self._SHAPE.fullmatch(text)
         if shape is None:
-            raise _Damaged(line, "expected: try NAME -> LABEL depth N [below N] [lasti]")
-        self.line = line
+            raise _Damaged(line, "expected: try NAME -> LABEL depth N [below N] [lasti], or try NAME also")
         self.name, self.handler = shape[1], shape[2]
         self.depth = int(shape[3])
         self.height = None if shape[4] is None else int(shape[4])
         self.lasti = shape[5] is not None
-        self.first = self.last = 0
-        self.entry: InstructionExnTabEntry | None = None
 
 
 def _innermost(regions: list[_Region], count: int) -> Iterator[tuple[int, _Region]]:

@@ -211,6 +211,29 @@ def test_code_that_nobody_edited_stays_as_it_is() -> None:
             assert (again.co_code, again.co_exceptiontable) == (code.co_code, code.co_exceptiontable)
 
 
+def bound_on_one_way(f: Any) -> Any:
+    # The jump back out of the first handler lands behind the second region, whose handler reads what that way leaves unbound.
+    try:
+        r = f()
+    except KeyError:
+        pass
+    else:
+        if f(r):
+            return r
+        try:
+            f(None)
+        except ValueError:
+            return r
+    return f(1)
+
+
+def test_a_handler_that_a_signal_could_reach_without_its_locals_stays_as_it_is() -> None:
+    code = bound_on_one_way.__code__
+    verify(code)
+    for again in (roundtrip(code), transform_code_object(code, lambda insts, options: None)):
+        assert (again.co_code, again.co_exceptiontable) == (code.co_code, code.co_exceptiontable)
+
+
 @pytest.mark.skipif(VERSION != (3, 12), reason="the compiler of 3.12 writes it")
 def test_os_walk_is_mended_once_it_is_edited() -> None:
     # Its last jump back, out of the outer loop, lands behind the inner loop, where the stack is deeper.

@@ -82,6 +82,7 @@ def test_written_by_hand():
         ("end T1", 1),
         ("try T1 -> L1 depth 0\nend T1\nL1:\n    NOP", 2),
         ("try T1 L1 depth 0", 1),
+        ("try T1 also\n    NOP\nend T1", 1),
         ("try T1 -> L1 depth 0\n    NOP\nend T1", 1),
         ("line", 1),
         ("line x", 1),
@@ -103,6 +104,20 @@ def test_what_cannot_be_understood_is_refused(text, line):
         b.parse(text)
     if line is not None:
         assert f"line {line}:" in str(caught.value)
+
+
+def test_what_strayed_from_its_region_is_still_of_it():
+    insts = b.cleaned_instructions((lambda f: [x for x in f()]).__code__)
+    entry = b.InstructionExnTabEntry(insts[1], insts[2], insts[-1], 0, False)
+    entry._height = 0
+    for inst in (insts[1], insts[2], insts[4]):
+        inst.exn_tab_entry = entry
+    text = b.format(insts)
+    assert "try T1 also\n" in text
+    again = b.parse(text)
+    assert b.format(again) == text
+    assert again[4].exn_tab_entry is again[1].exn_tab_entry
+    assert again[4].exn_tab_entry.end is again[2]
 
 
 def test_a_text_must_be_a_str():

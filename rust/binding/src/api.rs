@@ -119,8 +119,8 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
 /// and run unproved: `roundtrip` gives a code object without them.
 ///
 /// On 3.11 and 3.12 a signal's exception at a jump back goes to the handler of whatever stands before the jump's target. Where
-/// that is a block which is left, CPython's own compiler does not see to it that the handler's stack is there, so it is not
-/// asked for here: the edit functions put a NOP between the two.
+/// that is a block or a region which is left, CPython's own compiler does not see to it that the handler finds its stack and its
+/// locals, so it is not asked for here: the edit functions put a NOP between the two.
 #[pyfunction]
 #[pyo3(signature = (code, /))]
 fn verify(code: &Bound<'_, PyAny>) -> PyResult<()> {

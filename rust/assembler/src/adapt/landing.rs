@@ -25,7 +25,7 @@ pub(crate) fn looks(op: Op) -> bool {
 }
 
 /// Whether the exception of a jump to `target` goes to another region than the target's.
-fn strays(program: &Program, target: u32) -> bool {
+pub(crate) fn strays(program: &Program, target: u32) -> bool {
     let region = |index: u32| program.insts.get(index as usize).map_or(NO_INDEX, |inst| inst.region);
     let Some(before) = target.checked_sub(1).map(region) else { return false };
     let here = region(target);

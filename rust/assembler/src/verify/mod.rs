@@ -10,7 +10,7 @@
 //! or a function that only the stack refers to with `gc`), exceptions that monitoring callbacks raise at instructions which
 //! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for, and what CPython's own compiler
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
-//! a captured first argument, and on 3.11 and 3.12 a jump back behind a block that is left ([`Landings::AsWritten`]).
+//! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Landings::AsWritten`]).
 mod borrow;
 mod calls;
 mod check;
@@ -100,8 +100,8 @@ pub struct StackInfo {
 pub enum Landings {
     /// The handler that gets a signal's exception finds the stack that it counts on.
     Proved,
-    /// The same, but where CPython's own compiler does not care either: behind an instruction that does not run on. For code that
-    /// nobody edited.
+    /// The same, but where CPython's own compiler does not care either: behind an instruction that does not run on, and behind the
+    /// end of another region. For code that nobody edited.
     AsWritten,
 }
 

@@ -203,7 +203,8 @@ impl Prover<'_> {
             return Ok(());
         };
         let region = before.region;
-        let is_excused = self.landings == Landings::AsWritten && self.rows[before.opcode as usize].ends();
+        let is_excused = self.landings == Landings::AsWritten
+            && (self.rows[before.opcode as usize].ends() || landing::strays(program, target));
         if region == NO_INDEX || is_excused {
             return Ok(());
         }
