@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.tensor import SymNumberVariable
 
 
+#: where more numbers than this had to be baked in, one attempt each, all others are baked in at once
+_MOST_STATIC = 30
+
+
 class Speculation:
     """What earlier attempts at a frame found out; kept over restarts."""
 
@@ -80,7 +84,8 @@ class RootTranslator(Translator):
         self.frame = frame
         self.options = options
         self.speculation = speculation
-        self.graph = OutputGraph(make_mode(), SymbolicShapes(history, options.dynamic, speculation.static))
+        dynamic = options.dynamic if len(speculation.static) <= _MOST_STATIC else False
+        self.graph = OutputGraph(make_mode(), SymbolicShapes(history, dynamic, speculation.static))
         self.effects = Ledger()
         self.by_id: dict[int, VariableTracker] = {}
         self.keep_alive: list[Any] = []

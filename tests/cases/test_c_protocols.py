@@ -359,3 +359,24 @@ def test_super_and_class_patterns_that_have_nothing_to_go_by():
         lambda: super(5, 6),
     ]
     return f, [(torch.ones(2), call) for call in calls]
+
+
+@program
+def test_keywords_of_the_methods_of_dictionaries():
+    import collections
+
+    def f(x, call):
+        try:
+            return x + 1, call()
+        except TypeError as e:
+            return x + 2, str(e)
+
+    calls = [
+        lambda: collections.OrderedDict.fromkeys("ab", value=3),
+        lambda: collections.OrderedDict(a=1).pop("b", default=2),
+        lambda: collections.OrderedDict(a=1, b=2).popitem(last=False),
+        lambda: dict.fromkeys("ab", value=3),
+        lambda: {"a": 1}.popitem(last=False),
+        lambda: {"a": 1}.copy(deep=True),
+    ]
+    return f, [(torch.ones(2), call) for call in calls]

@@ -84,3 +84,11 @@ def cancelled():
 @pytest.mark.parametrize("dynamic", [None, True, False])
 def test_terms_that_cancel(dynamic):
     check(cancelled, dynamic=dynamic)
+
+
+@program
+def test_many_numbers_that_vary_and_have_to_be_known():
+    def f(x, numbers):
+        return x * 2, hash(frozenset(numbers)), sorted(numbers)[0], [v + 1 for v in numbers]
+
+    return f, [(torch.ones(2), [(v * step) % 997 for v in range(150)]) for step in (1, 7, 11)]

@@ -47,6 +47,9 @@ def call_dict_method(
     if name in _DICT_DUNDERS and len(args) == _DICT_DUNDERS[name] and not kwargs:
         return protocols.call_dunder(tx, name, d, args)
     count = len(args)
+    ordered = d.cls is collections.OrderedDict and name in ("popitem", "move_to_end", "fromkeys")
+    if kwargs and name != "update" and not ordered:
+        unsupported("unsupported-method", f"{d.cls.__name__}.{name} with keyword arguments")
     if name in ("keys", "values", "items") and count == 0:
         return DictView(d, name)
     if name == "get" and 1 <= count <= 2 and not kwargs:
@@ -86,7 +89,7 @@ def call_dict_method(
     if name == "fromkeys" and d.cls is collections.Counter:
         unsupported("unsupported-method", "Counter.fromkeys")
     if name == "fromkeys" and count in (1, 2):
-        value = args[1] if count == 2 else NONE
+        value = args[1] if count == 2 else kwargs.get("value", NONE)
         return DictVariable.from_pairs([(key, value) for key in protocols.iterate(tx, args[0])], d.cls)
     if name == "__reversed__" and count == 0:
         return DictIterator(DictView(d, "keys"), reverse=True)
