@@ -119,3 +119,41 @@ def $outer(x):
     outs="r:t",
     weight=1.0,
 )
+idiom(
+    "what a broken call returns is a condition",
+    """
+$r = []
+if $opaque(<t>, <ci>):
+    $r.append(1)
+$r.append($opaque(<t>, <ci>) or <i>)
+$n = 3
+while $opaque(<t>, <ci>) and $n:
+    $n -= 1
+$r.append(4 if not $opaque(<t>, <ci>) else 5)
+$r = [v if isinstance(v, (int, float)) else type(v).__name__ for v in $r]
+""",
+    defs="""
+@torch.compiler.disable
+def $opaque(x, k):
+    return [x.sum().abs() + 1, decimal.Decimal(k), [k], 0, {}, None, fractions.Fraction(k, 3)][k % 7]
+""",
+    outs="r:o",
+    weight=1.0,
+)
+idiom(
+    "ranges, and sorting that looks at its list",
+    """
+$a, $b = range(<ci>), range(0, <ci>, 2)
+$l = [3, 1, <ci>]
+$seen = []
+$l.sort(key=lambda v: $seen.append(len($l)) or -v)
+$r = ($a.stop, $b.stop, $a == $b, range(0, -<ci>), $l, $seen, vars($C()) is $C().__dict__, $C() != 1)
+""",
+    defs="""
+class $C:
+    def __eq__(self, o): return o == 1
+    __hash__ = None
+""",
+    outs="r:o",
+    weight=0.6,
+)
