@@ -179,7 +179,6 @@ class NNModuleVariable(ObjectVariable):
             "state_dict",
             "load_state_dict",
             "requires_grad_",
-            "zero_grad",
             "train",
             "eval",
             "register_module",

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import RestartTranslation, unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import constant, from_python, is_constant_value
+from pydynamo.frontend.variables.gradients import clear_gradient, load_gradient, store_gradient
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.tensor_names import BREAKING, DUNDER_METHODS, FACT_METHODS, FACTS, VIEWS
 
@@ -129,8 +130,11 @@ class TensorVariable(VariableTracker):
             return tx.output.call_method(tx, "detach", [self], {})
         if name == "__class__":
             return ClassVariable(self.cls, None)
+        if name == "grad":
+            return load_gradient(tx, self)
+        if name == "grad_fn" and self.fake.is_leaf:
+            return constant(None)
         if name in (
-            "grad",
             "grad_fn",
             "_grad",
             "names",
@@ -140,7 +144,7 @@ class TensorVariable(VariableTracker):
             "__dict__",
             "_backward_hooks",
         ):
-            return self._grad(tx) if name == "grad" else super().getattr(tx, name)
+            return super().getattr(tx, name)
         if callable(getattr(torch.Tensor, name, None)) and _is_on_class(name):
             return MethodOfBuiltin(self, name)
         if self.source is not None and not _is_on_class(name):
@@ -157,17 +161,15 @@ class TensorVariable(VariableTracker):
         wanted = given[0].realize().as_constant() if given else True
         return type(wanted) is bool and self.fake.requires_grad is wanted
 
-    def _grad(self, tx: Translator) -> VariableTracker:
-        """``.grad`` of an input: nothing in a trace changes it, since ``backward`` breaks the graph."""
-        from pydynamo.frontend import source as sources
-
-        example = next((entry.example for entry in tx.output.inputs if entry.node is self.node), None)
-        if self.source is None or not isinstance(example, torch.Tensor) or not example.is_leaf:
-            unsupported("autograd", "Tensor.grad of a tensor that is no leaf")
-        return LazyVariable(tx, example.grad, sources.attr(self.source, "grad"))
-
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
-        unsupported("tensor-mutation", f"store to Tensor.{name}")
+        if name != "grad":
+            unsupported("tensor-mutation", f"store to Tensor.{name}")
+        store_gradient(tx, self, value.realize())
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if name != "grad":
+            super().delattr(tx, name)
+        clear_gradient(tx, self)
 
     def truth(self, tx: Translator) -> bool:
         unsupported("data-dependent-branch", f"truth of a tensor ({self.node.name})")

@@ -14,6 +14,7 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.checkpoint import call_checkpoint, is_checkpoint
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python
+from pydynamo.frontend.variables.gradients import zero_gradients
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.torch_queries import ask, is_query
 from pydynamo.frontend.variables.transforms import is_transform, transformed
@@ -293,6 +294,8 @@ def special_function(fn: Any) -> Handler | None:
 
         cls = ClassVariable(applied, None)
         return lambda tx, args, kwargs: _apply_function(tx, [cls, *args], kwargs)
+    if fn is torch.optim.Optimizer.zero_grad:
+        return zero_gradients
     if is_checkpoint(fn):
         return call_checkpoint
     if is_transform(fn):
