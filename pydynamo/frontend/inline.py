@@ -138,6 +138,10 @@ class GeneratorVariable(AnyIterator):
 
     #: the iterator in C that this one is written out for, if it is none of the user's
     stands_for: type | None = None
+    #: the object whose length that iterator asks for to tell how many items are left
+    over: VariableTracker | None = None
+    #: whether an error ended it before its end
+    failed = False
 
     def python_type(self) -> type:
         return self.stands_for or type(_a_generator())
@@ -151,6 +155,8 @@ class GeneratorVariable(AnyIterator):
         """Run to the next yield. ``sent`` is what the yield gives, ``error`` is raised there instead."""
         frame = self.frame
         if self.closed:
+            if self.failed and self.stands_for is not None:
+                unsupported("generator", f"{type_name(self.stands_for)} in use after an error")  # many can go on
             self._ask_closed(tx, error)
         if self.running:
             tx.raise_error(ValueError, f"{self.kind} already executing")
@@ -168,6 +174,7 @@ class GeneratorVariable(AnyIterator):
         except ObservedException as raised:
             self.closed = True
             if raised.vt is not self._ended:
+                self.failed = True
                 replacement = stop_iteration_error(raised.vt, self.kind)
                 if replacement is not raised.vt:  # before 3.12 no instruction of the generator does this
                     raise ObservedException(replacement, fresh=False) from None
@@ -347,10 +354,11 @@ class CoroutineVariable(GeneratorVariable):
         return not self.started and not self.closed
 
 
-def in_place_of(made: VariableTracker, cls: type) -> VariableTracker:
-    """``made``, which a generator of ours gives in place of an iterator in C of that class."""
+def in_place_of(made: VariableTracker, cls: type, over: VariableTracker | None = None) -> VariableTracker:
+    """``made``, which a generator of ours gives in place of an iterator in C of that class, ``over`` that object."""
     if isinstance(made, GeneratorVariable):
         made.stands_for = cls
+        made.over = over
     return made
 
 

@@ -45,6 +45,8 @@ def listed(tx: Translator, value: VariableTracker) -> Iterator[VariableTracker]:
     iterator = value.get_iter(tx).realize()
     if is_user_object(value):
         _ask_for_length(tx, value)
+    else:
+        _ask_what_is_left(tx, value)
     yield from stepping(tx, iterator)
 
 
@@ -79,6 +81,20 @@ def _ask_for_length(tx: Translator, value: VariableTracker) -> None:
             unsupported("unsupported-method", f"what __length_hint__ of {value.describe()} returns")
         if type(hint.as_constant()) is int and hint.as_constant() < 0:
             tx.raise_error(ValueError, "__length_hint__() should return >= 0")
+
+
+def _ask_what_is_left(tx: Translator, value: VariableTracker) -> None:
+    """The same for an iterator over the indices of such an object, which asks for the object's length."""
+    from pydynamo.frontend.inline import GeneratorVariable
+
+    if not isinstance(value, GeneratorVariable) or value.over is None or value.closed:
+        return
+    if has_special(value.over.python_type(), "__len__"):
+        try:
+            value.over.length(tx)
+        except ObservedException as error:
+            if not issubclass(error.vt.python_type(), TypeError):
+                raise
 
 
 def stepping(tx: Translator, iterator: VariableTracker) -> Iterator[VariableTracker]:

@@ -27,12 +27,12 @@ def by_index(sequence: Any) -> Any:
         index = index + 1
 
 
-def by_index_backwards(sequence: Any) -> Any:
-    """``reversed()`` of an object that has only ``__len__`` and ``__getitem__``."""
-    for index in range(len(sequence) - 1, -1, -1):
+def by_index_backwards(sequence: Any, length: Any) -> Any:
+    """``reversed()`` of an object of that length that has only ``__len__`` and ``__getitem__``."""
+    for index in range(length - 1, -1, -1):
         try:
             item = sequence[index]
-        except IndexError:
+        except (IndexError, StopIteration):
             return
         yield item
 
@@ -68,7 +68,9 @@ def tee(iterable: Any, n: Any = 2) -> Any:
     """``itertools.tee``: each iterator has a queue of what it did not give yet."""
     if n < 0:
         raise ValueError("n must be >= 0")
-    source = iter(iterable)
+    if n == 0:
+        return ()
+    source = iter(iter(iterable))  # the original asks the iterator for its iterator as well
     queues: Any = [[] for _ in range(n)]
 
     def items(mine: Any) -> Any:

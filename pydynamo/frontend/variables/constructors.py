@@ -16,7 +16,7 @@ from pydynamo.frontend import protocols
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import Source, const
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
 from pydynamo.frontend.variables.c_signatures import check_call
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
 from pydynamo.frontend.variables.iterators import CombinedIterator, SequenceIterator
@@ -259,10 +259,13 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         method = special_method(tx, value, "__reversed__")
         if method is not None:
             return method.call_function(tx, [], {})
+        if special_method(tx, value, "__getitem__") is None:
+            tx.raise_error(TypeError, f"'{type_name(value.python_type())}' object is not reversible")
         function: Any = iteration.by_index_backwards
         from pydynamo.frontend.inline import in_place_of
 
-        return in_place_of(tx.function_at(function, const(function)).call_function(tx, [value], {}), reversed)
+        made = tx.function_at(function, const(function)).call_function(tx, [value, value.length(tx)], {})
+        return in_place_of(made, reversed, value)
     unsupported("unsupported-iteration", f"reversed() of {value.describe()}")
 
 

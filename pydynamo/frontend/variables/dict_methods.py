@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import collections
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.operators import is_user_object
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.container_objects import plain_operand
 from pydynamo.frontend.variables.dicts import DictVariable, DictView, SetVariable
 from pydynamo.frontend.variables.hashed_iterators import DictIterator
+from pydynamo.frontend.variables.iterators import AnyIterator
 from pydynamo.frontend.variables.set_order import Layout, after, given_to, is_plain
 
 if TYPE_CHECKING:
@@ -248,7 +251,7 @@ def call_set_method(tx: Translator, s: SetVariable, name: str, args: Args, kwarg
         items = SequenceVariable(s.ordered(), list)
         return SequenceVariable([ClassVariable(s.cls, None), SequenceVariable([items], tuple), NONE], tuple)
     if name in ("isdisjoint", "issubset", "issuperset") and len(args) == 1:
-        other = as_set(tx, args[0]).members
+        other = _looked_at(tx, s.members, name, args[0]).members
         mine = s.members
         return constant(
             {
@@ -276,10 +279,38 @@ def _combined(tx: Translator, s: SetVariable, name: str, args: Args) -> tuple[di
     """The members of ``s.name(*args)``, and what stands for the arguments in the same operation on layouts."""
     result, tables = dict(s.members), []
     for arg in args:
-        other = as_set(tx, arg)
+        other = _looked_at(tx, result, name, arg)
         result = _COMBINE[name](result, other.members)
         tables.append(given_to(arg.realize(), other))
     return result, tables
+
+
+#: the methods of sets that look no further in an iterator once they know
+_ENDS_EARLY = ("isdisjoint", "issuperset", "intersection") + (("issubset",) if sys.version_info >= (3, 12) else ())
+
+
+def _looked_at(tx: Translator, mine: dict[Any, VariableTracker], name: str, value: VariableTracker) -> SetVariable:
+    """``set(value)``, of an iterator only as far as that method of a set of these members takes it."""
+    from pydynamo.frontend import protocols
+
+    value = value.realize()
+    iterated = isinstance(value, AnyIterator) or is_user_object(value)
+    if name not in _ENDS_EARLY or not iterated or issubclass(value.python_type(), set | frozenset):
+        return as_set(tx, value)
+    seen = SetVariable.from_values([], set)
+    found = 0
+    for item in protocols.iterate(tx, value):
+        code = item.realize().hash_key()
+        shared = code in mine
+        found += shared and code not in seen.members
+        seen.members.setdefault(code, item)
+        if name == "isdisjoint" and shared:
+            break
+        if name == "issuperset" and not shared:
+            break
+        if name in ("intersection", "issubset") and shared and found == len(mine):
+            break
+    return seen
 
 
 def _new_set(members: dict[Any, VariableTracker], cls: type, layout: Layout) -> SetVariable:

@@ -422,7 +422,7 @@ class ObjectVariable(VariableTracker):
 
             function: Any = iteration.by_index
             made = tx.function_at(function, sources.const(function)).call_function(tx, [self], {})
-            return in_place_of(made, iteration.INDEX_ITERATOR)
+            return in_place_of(made, iteration.INDEX_ITERATOR, self)
         tx.raise_error(TypeError, f"'{type_name(self.cls)}' object is not iterable")
 
     def next(self, tx: Translator) -> VariableTracker:
