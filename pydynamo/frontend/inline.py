@@ -35,6 +35,7 @@ def inline_call(tx: Translator, fn: FunctionVariable, args: Args, kwargs: Kwargs
     frame = InlineTranslator(fn, tx)
     frame.bind(tx, args, kwargs)
     if fn.code.co_flags & _GENERATOR:
+        frame.run_to_generator()
         return GeneratorVariable(frame, fn.code.co_qualname)
     if fn.code.co_flags & inspect.CO_COROUTINE:
         return CoroutineVariable(frame, fn.code.co_qualname)
@@ -110,6 +111,12 @@ class InlineTranslator(Translator):
         """The call returns."""
         self.result = value
         self.finished = True
+
+    def run_to_generator(self) -> None:
+        """Run what a generator function does before there is a generator: expressions of 3.15 ask for the iterator."""
+        if sys.version_info >= (3, 15):
+            while self.instructions[self.ip].opname != "RETURN_GENERATOR":
+                self.step()
 
     def run(self) -> VariableTracker:
         """Run to the return."""

@@ -52,10 +52,20 @@ def live_cells(code: types.CodeType, start: int) -> frozenset[str]:
 
 
 def may_be_unbound(code: types.CodeType, start: int, name: str) -> bool:
-    """True if the code may delete a cell variable and then read it, once control reaches instruction ``start``."""
+    """True if the code may delete a live cell variable and then read it, once control reaches instruction ``start``."""
+    if any(_deleted_by(inner, name) for inner in code.co_consts if isinstance(inner, types.CodeType)):
+        return True
     instructions, _ = asm.decode(code)
     deletes = [i for i in _reached(instructions, start) if _deletes(instructions[i], name)]
     return any(index + 1 < len(instructions) and name in live_cells(code, index + 1) for index in deletes)
+
+
+def _deleted_by(code: types.CodeType, name: str) -> bool:
+    """True if the code of an inner function, or of one in it, deletes the variable of the outer one."""
+    if name not in code.co_freevars:
+        return False
+    inner = (c for c in code.co_consts if isinstance(c, types.CodeType))
+    return any(_deletes(inst, name) for inst in asm.decode(code)[0]) or any(_deleted_by(c, name) for c in inner)
 
 
 def _deletes(inst: Any, name: str) -> bool:

@@ -195,12 +195,12 @@ class Translator:
             return stored
         if name in self.scope and stored is None:
             return self.global_at(self.scope, name)
-        if hasattr(builtins, name):
+        if name in vars(builtins):  # the module's own attributes, such as __class__, are no names
             if self.scope is self.root.scope:
                 self.output.guards.add("GLOBAL_HAS", None, (name, False))
             else:
                 self.output.guards.add("HAS_KEY", sources.const(self.scope), (name, False))
-            return LazyVariable(self, getattr(builtins, name), sources.const(getattr(builtins, name)))
+            return LazyVariable(self, vars(builtins)[name], sources.const(vars(builtins)[name]))
         self.raise_error(NameError, f"name '{name}' is not defined")
 
     def global_at(self, scope: dict[str, Any], name: str) -> VariableTracker:

@@ -161,3 +161,27 @@ def test_methods_of_sets_look_no_further_in_an_iterator_once_they_know():
         return x + 1, made
 
     return f, [X]
+
+
+@program
+def test_generator_expressions_ask_for_the_iterator_where_python_does():
+    class Source:
+        def __iter__(self):
+            said.append("iter")
+            return iter([1, 2])
+
+    said = []
+
+    def f(x):
+        said.clear()
+        made = (v for v in Source())
+        said.append("made")
+        try:
+            wrong = (v for v in 5)
+            said.append("made")
+            list(wrong)
+        except TypeError as e:
+            said.append(str(e))
+        return x + 1, list(made), list(said)
+
+    return f, [X]

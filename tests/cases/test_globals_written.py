@@ -233,3 +233,17 @@ def test_exec_and_eval():
             ONE,
         )
     )
+
+
+@program
+def test_attributes_of_the_module_builtins_are_no_names():
+    def f(x):
+        said = []
+        for read in (lambda: __class__, lambda: __annotations__, lambda: __init__, lambda: __dict__):  # noqa: F821
+            try:
+                said.append(read())
+            except NameError as e:
+                said.append(str(e))
+        return x + 1, said
+
+    return f, [(torch.ones(1),)]

@@ -423,3 +423,25 @@ def test_what_a_broken_call_returns_is_the_condition_of_a_branch():
         return y, z is y, x, 4 if opaque(x, kind) and opaque(x, "list") else 5
 
     return f, [(torch.ones(2), kind) for kind in ("tensor", "list", "object", "number", "bool", "tensor")]
+
+
+@program
+def test_a_cell_that_an_inner_function_deletes_crosses():
+    def f(x):
+        value = 1
+
+        def drop():
+            def deeper():
+                nonlocal value
+                torch._dynamo.graph_break()
+                del value
+
+            deeper()
+
+        drop()
+        try:
+            return x + 1, value
+        except NameError as e:
+            return x + 1, type(e).__name__, str(e)
+
+    return f, [(torch.ones(2),)]
