@@ -301,13 +301,13 @@ def _partial(tx: Translator, value: Any, source: Source) -> VariableTracker:
 def _grad_mode(tx: Translator, value: Any, source: Source) -> VariableTracker:
     guards = tx.output.guards
     guards.add("TYPE_MATCH", source, type(value))
-    prev_at = sources.attr(source, "prev")
-    guards.add("EQUALS_MATCH", prev_at, value.prev)
-    enabled = type(value) is torch.enable_grad
     if type(value) is torch.set_grad_enabled:
+        guards.add("EQUALS_MATCH", sources.attr(source, "prev"), value.prev)
         guards.add("EQUALS_MATCH", sources.attr(source, "mode"), value.mode)
-        enabled = value.mode
-    return GradModeVariable(type(value), enabled, value.prev, source)
+        return GradModeVariable(type(value), value.mode, value.prev, source)
+    made = GradModeVariable(type(value), type(value) is torch.enable_grad, None, source)
+    made.unread = getattr(value, "prev", None)
+    return made
 
 
 def _autocast(tx: Translator, value: Any, source: Source) -> VariableTracker:

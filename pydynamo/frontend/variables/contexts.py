@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.frontend.exc import ObservedException, unsupported
-from pydynamo.frontend.source import Source
+from pydynamo.frontend.source import Source, attr
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.constant import NONE, constant
 
@@ -111,13 +111,23 @@ class GradModeVariable(ModeVariable):
         self.enabled = enabled
         self.before = before
         self.source = source
+        #: what ``prev`` of one from outside holds, for who asks before it is entered
+        self.unread: bool | None = None
+
+    def _mode_before(self, tx: Translator) -> bool:
+        if self.before is None:
+            if self.source is None or self.unread is None:
+                unsupported("unsupported-context", f"{self.cls.__name__} that was not entered")
+            tx.output.guards.add("EQUALS_MATCH", attr(self.source, "prev"), self.unread)
+            self.before = self.unread
+        return self.before
 
     def fresh(self) -> ModeVariable:
         return GradModeVariable(self.cls, self.enabled)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if name == "prev" and self.before is not None:
-            return constant(self.before)
+        if name == "prev":
+            return constant(self._mode_before(tx))
         if name == "mode" and self.cls is torch.set_grad_enabled:
             return constant(self.enabled)
         return super().getattr(tx, name)
@@ -125,12 +135,13 @@ class GradModeVariable(ModeVariable):
     def enter(self, tx: Translator) -> VariableTracker:
         if self.cls is not torch.set_grad_enabled or self.before is None:
             self.before = torch.is_grad_enabled()  # set_grad_enabled remembers the mode when it is made
+            if self.source is not None:
+                tx.ledger.store_attr(self, "prev", constant(self.before))
         set_grad_mode(tx, self.enabled)
         return NONE
 
     def exit(self, tx: Translator) -> VariableTracker:
-        assert self.before is not None
-        set_grad_mode(tx, self.before)
+        set_grad_mode(tx, self._mode_before(tx))
         return NONE
 
     def reconstruct(self, cg: PyCodegen) -> None:
