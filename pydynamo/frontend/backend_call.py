@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 
 from pydynamo.errors import BackendError
 from pydynamo.frontend import events
+from pydynamo.frontend.exc import RestartTranslation
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
@@ -38,6 +39,19 @@ def _forget_source(cache: dict[str, str], filename: str) -> None:
     linecache.cache.pop(filename, None)
 
 
+def _float_to_be_known(root: RootTranslator, error: Exception) -> str | None:
+    """An input that torch made a tensor, where an operator needs a plain number: torch asks to be called without it."""
+    from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+
+    if not isinstance(error, TensorifyScalarRestartAnalysis):
+        return None
+    from torch._dynamo.symbolic_convert import TensorifyState
+
+    TensorifyState.clear()  # names of symbols, which mean other numbers in other graphs
+    floats = (e for e in root.graph.inputs if isinstance(e.node.meta["example_value"], torch.SymFloat))
+    return next((entry.source.name for entry in floats), None)
+
+
 def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) -> Callable[..., Any]:
     """What the backend makes of ``module``."""
     _forget_source_with(module)
@@ -47,6 +61,9 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
     except RecursionError:
         raise
     except Exception as error:
+        number = _float_to_be_known(root, error)
+        if number is not None:
+            raise RestartTranslation("static", number) from error
         if root.options.fullgraph or not isinstance(error, _HANGS_ON_DATA):
             raise BackendError(
                 f"the backend {_name_of(backend)} failed on a graph of {root.code.co_qualname}: "
