@@ -363,3 +363,21 @@ def test_default_dtype_changed_and_back():
         return a, torch.ones(1), x
 
     return f, [(torch.ones(1),)] * 2
+
+
+@program
+def test_the_traceback_of_a_handled_exception_may_be_passed_on():
+    def f(x, look):
+        try:
+            raise KeyError(1)
+        except KeyError as e:
+            return x + 1, look(e)
+
+    looks = [
+        lambda e: e.__traceback__ is None,
+        lambda e: e.__traceback__ is e.__traceback__,
+        lambda e: e.with_traceback(None).__traceback__,
+        lambda e: (setattr(e, "__traceback__", None), e.__traceback__),
+        lambda e: e.__traceback__.tb_lineno > 0,
+    ]
+    return f, [(torch.ones(2), look) for look in looks]

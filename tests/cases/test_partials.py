@@ -281,3 +281,37 @@ def test_operator_module():
                 operator.countOf(items, n), operator.concat(items, [n]), operator.not_(n), operator.iadd(items, [n]) is items, operator.length_hint(items))  # fmt: skip
 
     return f, [(torch.ones(2), 1, [1, 2]), (torch.ones(2), 0, [0, 0])]
+
+
+@program
+def test_what_cmp_to_key_gives_is_what_the_caller_gets():
+    import functools
+
+    def order(a, b):
+        return (a > b) - (a < b)
+
+    def f(x, act, leave):
+        key = functools.cmp_to_key(order)
+        one, two = key(1), key(2)
+        if leave:
+            torch._dynamo.graph_break()
+        said = [one < two, one != two, one.obj, two >= one, type(one).__name__, type(one) is type(key), key.obj]
+        try:
+            said.append(act(one, key))
+        except (TypeError, AttributeError) as e:
+            said.append(str(e))
+        return x + 1, said, type(one), one.__class__, callable(one), [k.obj for k in sorted([two, one])]
+
+    actions = [
+        lambda one, key: one < 1,
+        lambda one, key: key < one,
+        lambda one, key: hash(one),
+        lambda one, key: one.missing,
+        lambda one, key: key(),
+        lambda one, key: key(1, 2),
+        lambda one, key: one(5).obj,
+        lambda one, key: setattr(one, "obj", 7),
+        lambda one, key: setattr(one, "more", 7),
+        lambda one, key: isinstance(one, type(key)),
+    ]
+    return f, [(torch.ones(2), act, leave) for act in actions for leave in (False, True)]

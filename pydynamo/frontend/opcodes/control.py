@@ -361,5 +361,5 @@ def _with_except_start(tx: Translator, inst: Any) -> None:
     # stack: exit[, self or NULL (3.14+)], lasti, previous exception, exception
     error = tx.stack[-1].realize()
     leave = tx.stack[-5 if V314 else -4].realize()
-    traceback: VariableTracker = TracebackVariable()
+    traceback = error.traceback if isinstance(error, ExceptionVariable) else TracebackVariable()
     tx.push(leave.call_function(tx, [ClassVariable(error.python_type(), None), error, traceback], {}))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pydynamo.frontend import comparison, protocols
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
 from pydynamo.frontend.variables.attributes import IdentityNumber, ThreadNumber
@@ -102,6 +103,7 @@ def is_instance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     kind = value.python_type()
     if ops.is_user_object(value) and lookup(kind, "__class__")[0] is not object:
         unsupported("inspection", f"isinstance() of {value.describe()}, which says itself what it is")
+    kind = our_functools.KEY_WRAPPER if kind is our_functools.Key else kind
     return constant(_class_test(tx, kind, args[1]))
 
 

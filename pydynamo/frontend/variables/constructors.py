@@ -14,6 +14,7 @@ import torch
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend import protocols
 from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import Source, const
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
@@ -189,7 +190,8 @@ def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return make_class(tx, args[0].realize().as_constant(), bases, namespace)
     if len(args) != 1 or kwargs:
         unsupported("class-body", "type() with these arguments")
-    return ClassVariable(args[0].realize().python_type(), None)
+    cls = args[0].realize().python_type()
+    return ClassVariable(our_functools.KEY_WRAPPER if cls is our_functools.Key else cls, None)
 
 
 def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

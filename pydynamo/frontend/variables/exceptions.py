@@ -28,6 +28,9 @@ class ExceptionVariable(VariableTracker):
         self.cause: VariableTracker = NONE
         self.context: VariableTracker = NONE
         self.suppress = False
+        self.traceback = TracebackVariable()
+        #: whether the program put another one there, or none
+        self.has_other_traceback = False
 
     def python_type(self) -> type:
         return self.cls
@@ -55,6 +58,8 @@ class ExceptionVariable(VariableTracker):
         if name == "__suppress_context__":
             return constant(self.suppress)
         if name == "__traceback__":
+            if not self.has_other_traceback and any(handled is self for handled in tx.root.handled):
+                return self.traceback
             unsupported("inspection", "__traceback__ of an exception")
         if name == "value" and issubclass(self.cls, StopIteration):
             return self.args[0] if self.args else NONE
@@ -71,6 +76,7 @@ class ExceptionVariable(VariableTracker):
             self.context = _linked(tx, value, "exception context")
         elif name == "__traceback__":
             _check_traceback(tx, value)
+            self.has_other_traceback = not isinstance(value.realize(), TracebackVariable)
         elif name == "__suppress_context__":
             self.suppress = tx.truth(value)
         else:
@@ -88,6 +94,7 @@ class ExceptionVariable(VariableTracker):
         self, tx: Translator, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
         if name == "with_traceback" and len(args) == 1:
+            self.has_other_traceback = not isinstance(args[0].realize(), TracebackVariable)
             return self
         if name == "add_note" and len(args) == 1 and self.source is None:
             return self._add_note(tx, args[0].realize())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source, class_attribute
@@ -251,6 +252,10 @@ class ObjectVariable(VariableTracker):
             if self.attribute_dict is None:
                 self.attribute_dict = AttributeDict(tx, self)
             return self.attribute_dict
+        if name == "__class__" and self.cls is our_functools.Key:
+            from pydynamo.frontend.variables.classes import ClassVariable
+
+            return ClassVariable(our_functools.KEY_WRAPPER, None)
         override = tx.ledger.class_override(self.cls, name)
         base, raw = lookup(self.cls, name)
         if override is None and base is not None and _is_data_descriptor(raw):
@@ -459,6 +464,12 @@ class ObjectVariable(VariableTracker):
 
     # codegen -----------------------------------------------------------------------------------------------------
     def reconstruct(self, cg: PyCodegen) -> None:
+        if self.cls is our_functools.Key:
+            content = cg.ledger.attrs[id(self)][1]
+            names = ("_compare", "obj") if content["_items"].realize().children() else ("_compare",)
+            parts = [content[name] for name in names]
+            cg.call(lambda: cg.load_object(our_functools.real_key), [functools.partial(cg, part) for part in parts])
+            return
         if self.cls is types.SimpleNamespace:
             cg.call(lambda: cg.load_object(self.cls), [])
         else:
