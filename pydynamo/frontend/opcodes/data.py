@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import itertools
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import comparison, protocols
@@ -351,6 +352,11 @@ def _match_keys(tx: Translator, inst: Any) -> None:
         tx.push(SequenceVariable([value for value in found if value is not None], tuple))
 
 
+_NO_CLASS = (
+    "class pattern must refer to a class" if sys.version_info >= (3, 15) else "called match pattern must be a class"
+)
+
+
 @op("MATCH_CLASS")
 def _match_class(tx: Translator, inst: Any) -> None:
     from pydynamo.frontend.exc import ObservedException
@@ -358,7 +364,7 @@ def _match_class(tx: Translator, inst: Any) -> None:
     names = tx.pop().as_constant()
     cls, subject = tx.pop(), tx.pop()
     if not isinstance(cls, ClassVariable):
-        tx.raise_error(TypeError, "called match pattern must be a class")
+        tx.raise_error(TypeError, _NO_CLASS)
     target = cls.value
     if not tx.truth(is_instance(tx, [subject, cls], {})):
         tx.push(NONE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
@@ -172,6 +173,17 @@ def type_name(cls: type) -> str:
     if in_python or cls.__module__ == "builtins":
         return cls.__name__
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def bad_answer(owner: type, method: str, wanted: str, given: type, before: str) -> str:
+    """What is said of a special method that returned something of another type; ``before`` is what 3.14 says."""
+    if sys.version_info < (3, 15):
+        return before
+    names = [
+        c.__qualname__ if c.__module__ in ("builtins", "__main__") else f"{c.__module__}.{c.__qualname__}"
+        for c in (owner, given)
+    ]
+    return f"{names[0]}.{method}() must return {wanted}, not {names[1]}"
 
 
 def defines(cls: type, name: str) -> bool:

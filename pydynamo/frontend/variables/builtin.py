@@ -132,7 +132,7 @@ class BuiltinVariable(NativeFunctionVariable):
                     unlike = type(values[0].python_type().__name__, (), {})()
                     run_python(tx, lambda: self.fn(unlike))
                 result = ask(tx, values[0], name, values[1:])
-                return result if self.fn is not hash else answer_to(tx, hash, name, result)
+                return result if self.fn is not hash else answer_to(tx, hash, name, result, values[0].python_type())
         return fold(tx, self.fn, values, kwargs)
 
     def _unbound(self, tx: Translator, owner: type, args: Args, kwargs: Kwargs) -> VariableTracker:

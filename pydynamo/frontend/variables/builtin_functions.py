@@ -20,7 +20,7 @@ from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
 from pydynamo.frontend.variables.attributes import IdentityNumber, ThreadNumber
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, has_special, type_name
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, bad_answer, has_special, type_name
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
@@ -385,8 +385,9 @@ def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableT
 
         shown = ask(tx, value, "__format__", [constant(spec)])
         if not issubclass(shown.realize().python_type(), str):
-            name = type_name(shown.realize().python_type())
-            tx.raise_error(TypeError, f"__format__ must return a str, not {name}")
+            given = shown.realize().python_type()
+            before = f"__format__ must return a str, not {type_name(given)}"
+            tx.raise_error(TypeError, bad_answer(value.python_type(), "__format__", "a str", given, before))
         return shown
     if not spec and not isinstance(value, ConstantVariable):
         return text_of(tx, value, str)
@@ -422,6 +423,17 @@ def _not(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 @handles(operator.is_)
 def _is(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return constant(comparison.is_same(tx, args[0], args[1]))
+
+
+if sys.version_info >= (3, 14):
+
+    @handles(operator.is_none)
+    def _is_none(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return constant(comparison.is_same(tx, args[0], NONE))
+
+    @handles(operator.is_not_none)
+    def _is_not_none(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return constant(not comparison.is_same(tx, args[0], NONE))
 
 
 @handles(operator.is_not)

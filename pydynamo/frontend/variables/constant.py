@@ -224,11 +224,14 @@ def fold(tx: Translator, function: Any, args: Args, kwargs: Kwargs | None = None
     return from_python(run_python(tx, lambda: function(*values, **keywords)))
 
 
-def answer_to(tx: Translator, ask: Any, method: str, result: VariableTracker) -> VariableTracker:
-    """What ``hash``, ``len`` or ``bool`` makes of what a method in Python returned: not all of it is taken as it is."""
+def answer_to(tx: Translator, ask: Any, method: str, result: VariableTracker, owner: type) -> VariableTracker:
+    """What ``hash``, ``len`` or ``bool`` makes of what a method of a class in Python returned: not all of it is taken as
+    it is.
+    """
+    names = {"__module__": owner.__module__, "__qualname__": owner.__qualname__}
 
     def asked(value: Any) -> Any:
-        return ask(type("_", (), {method: lambda self: value})())
+        return ask(type("_", (), {method: lambda self: value, **names})())
 
     return fold(tx, asked, [result]) if result.realize().is_constant() else result
 

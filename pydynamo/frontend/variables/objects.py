@@ -14,7 +14,15 @@ from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source, class_attribute
-from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker, has_special, type_name
+from pydynamo.frontend.variables.base import (
+    Args,
+    Kwargs,
+    LazyVariable,
+    VariableTracker,
+    bad_answer,
+    has_special,
+    type_name,
+)
 from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, is_constant_value, run_python
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import Identity
@@ -402,17 +410,19 @@ class ObjectVariable(VariableTracker):
     def truth(self, tx: Translator) -> bool:
         method = self._special(tx, "__bool__")
         if method is not None:
-            return bool(answer_to(tx, bool, "__bool__", method.call_function(tx, [], {})).realize().as_constant())
+            return bool(
+                answer_to(tx, bool, "__bool__", method.call_function(tx, [], {}), self.cls).realize().as_constant()
+            )
         method = self._special(tx, "__len__")
         if method is not None:
-            return tx.truth(answer_to(tx, len, "__len__", method.call_function(tx, [], {})))
+            return tx.truth(answer_to(tx, len, "__len__", method.call_function(tx, [], {}), self.cls))
         return True
 
     def length(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__len__")
         if method is None:
             tx.raise_error(TypeError, f"object of type '{self.cls.__name__}' has no len()")
-        return answer_to(tx, len, "__len__", method.call_function(tx, [], {}))
+        return answer_to(tx, len, "__len__", method.call_function(tx, [], {}), self.cls)
 
     def get_iter(self, tx: Translator) -> VariableTracker:
         method = self._special(tx, "__iter__")
@@ -420,7 +430,9 @@ class ObjectVariable(VariableTracker):
             iterator = method.call_function(tx, [], {}).realize()
             if not has_special(iterator.python_type(), "__next__"):
                 name = type_name(iterator.python_type())
-                tx.raise_error(TypeError, f"iter() returned non-iterator of type '{name}'")
+                before = f"iter() returned non-iterator of type '{name}'"
+                message = bad_answer(self.cls, "__iter__", "an iterator", iterator.python_type(), before)
+                tx.raise_error(TypeError, message)
             return iterator
         if self._special(tx, "__getitem__") is not None:
             from pydynamo.frontend.inline import in_place_of

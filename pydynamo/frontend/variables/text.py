@@ -11,7 +11,7 @@ import torch
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, type_name
+from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, bad_answer, type_name
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, fold, run_python
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -50,7 +50,9 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
 
         shown = ask(tx, value, name)
         if not issubclass(shown.realize().python_type(), str):
-            tx.raise_error(TypeError, f"{name} returned non-string (type {type_name(shown.realize().python_type())})")
+            given = shown.realize().python_type()
+            before = f"{name} returned non-string (type {type_name(given)})"
+            tx.raise_error(TypeError, bad_answer(value.python_type(), name, "a str", given, before))
         return shown
     from pydynamo.frontend.variables.classes import ClassVariable
 
