@@ -352,9 +352,11 @@ def _match_keys(tx: Translator, inst: Any) -> None:
         tx.push(SequenceVariable([value for value in found if value is not None], tuple))
 
 
-_NO_CLASS = (
-    "class pattern must refer to a class" if sys.version_info >= (3, 15) else "called match pattern must be a class"
-)
+_NO_CLASS = "called match pattern must be a class"
+if sys.version_info < (3, 12):
+    _NO_CLASS = "called match pattern must be a type"
+elif sys.version_info >= (3, 15):
+    _NO_CLASS = "class pattern must refer to a class"
 
 
 @op("MATCH_CLASS")
