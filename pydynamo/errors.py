@@ -100,3 +100,7 @@ class Unsupported(PydynamoError):
         if self.hint:
             lines.append(f"  Hint: {self.hint}")
         return "\n".join(lines)
+
+
+class NeedsNumbers(Exception):
+    """Raised by a backend that cannot compile a graph of varying floats: each value is then compiled for itself."""

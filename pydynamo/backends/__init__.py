@@ -9,6 +9,8 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
+from pydynamo.errors import NeedsNumbers
+
 log = logging.getLogger("pydynamo")
 Backend = Callable[..., Callable[..., Any]]
 _registry: dict[str, Backend] = {}
@@ -44,8 +46,11 @@ def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callabl
 @register("inductor")
 def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
     """torch's own compiler, reached as a plain FX backend."""
+    import torch
     from torch._inductor.compile_fx import compile_fx
 
+    if any(isinstance(value, torch.SymFloat) for value in example_inputs):
+        raise NeedsNumbers  # its C++ would name a variable that nobody passes
     made: Callable[..., Any] = compile_fx(module, example_inputs)
     return made
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 
-from pydynamo.errors import BackendError
+from pydynamo.errors import BackendError, NeedsNumbers
 from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation
 
@@ -40,14 +40,15 @@ def _forget_source(cache: dict[str, str], filename: str) -> None:
 
 
 def _float_to_be_known(root: RootTranslator, error: Exception) -> str | None:
-    """An input that torch made a tensor, where an operator needs a plain number: torch asks to be called without it."""
-    from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+    """An input that varies, where the backend, or an operator below AOTAutograd, needs a plain number."""
+    if not isinstance(error, NeedsNumbers):
+        from torch._dynamo.exc import TensorifyScalarRestartAnalysis
 
-    if not isinstance(error, TensorifyScalarRestartAnalysis):
-        return None
-    from torch._dynamo.symbolic_convert import TensorifyState
+        if not isinstance(error, TensorifyScalarRestartAnalysis):
+            return None
+        from torch._dynamo.symbolic_convert import TensorifyState
 
-    TensorifyState.clear()  # names of symbols, which mean other numbers in other graphs
+        TensorifyState.clear()  # names of symbols, which mean other numbers in other graphs
     floats = (e for e in root.graph.inputs if isinstance(e.node.meta["example_value"], torch.SymFloat))
     return next((entry.source.name for entry in floats), None)
 

@@ -104,18 +104,9 @@ class SymbolicShapes:
         return made
 
     def _adapter(self, source: Source) -> Any:
-        from torch._guards import Source as TorchSource
+        from pydynamo.frontend.torch_source import NamedSource
 
-        class Named(TorchSource):
-            @property
-            def _name_template(self) -> str:
-                return source.name
-
-            @property
-            def name(self) -> str:
-                return source.name
-
-        return Named()
+        return NamedSource(source.name)
 
     def number(self, output: OutputGraph, value: float, source: Source) -> SymNumberVariable:
         """A symbol for the Python number at ``source``, as a graph input."""
