@@ -185,3 +185,40 @@ def test_generator_expressions_ask_for_the_iterator_where_python_does():
         return x + 1, list(made), list(said)
 
     return f, [X]
+
+
+@program
+def test_count_wants_numbers_when_it_is_made():
+    import fractions
+    import itertools
+
+    class Index:
+        def __index__(self):
+            return 3
+
+        def __add__(self, other):
+            return 4
+
+    def f(x):
+        said = []
+        for arguments in (
+            (),
+            (1.5, -1),
+            (1j,),
+            (Index(),),
+            (fractions.Fraction(1, 2),),
+            ("a",),
+            (1, "b"),
+            (None,),
+            ([],),
+        ):
+            try:
+                counted = itertools.count(*arguments)
+            except TypeError as e:
+                said.append(str(e))
+            else:
+                next(counted)
+                said.append(next(counted))
+        return x + 1, said
+
+    return f, [X]

@@ -37,6 +37,25 @@ def _repeated(value: Any, times: Any) -> Any:
 
 
 def count(start: Any = 0, step: Any = 1) -> Any:
+    if not (_is_number(start) and _is_number(step)):
+        raise TypeError("a number is required")
+    return _counted(start, step)
+
+
+def _is_number(value: Any) -> Any:
+    """``PyNumber_Check``"""
+    kind = type(value)
+    if kind is int or kind is float:
+        return True
+    return (
+        hasattr(kind, "__index__")
+        or hasattr(kind, "__int__")
+        or hasattr(kind, "__float__")
+        or isinstance(value, complex)
+    )
+
+
+def _counted(start: Any, step: Any) -> Any:
     while True:
         yield start
         start = start + step
