@@ -23,6 +23,8 @@ log = logging.getLogger("pydynamo")
 
 #: what a backend's own tracing meets in operators that this graph only has in its backward pass or its decompositions
 _HANGS_ON_DATA = (DataDependentOutputException, DynamicOutputShapeException)
+#: what operators raise themselves, where tracing sees earlier than fake tensors did that eager will refuse them, too
+_RAISED_BY_OPERATORS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)
 
 
 def _forget_source_with(module: torch.fx.GraphModule) -> None:
@@ -65,7 +67,9 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
         number = _float_to_be_known(root, error)
         if number is not None:
             raise RestartTranslation("static", number) from error
-        if root.options.fullgraph or not isinstance(error, _HANGS_ON_DATA):
+        traced = getattr(backend, "wants_fake_inputs", False)
+        as_it_is = isinstance(error, _HANGS_ON_DATA) or (traced and type(error) in _RAISED_BY_OPERATORS)
+        if root.options.fullgraph or not as_it_is:
             raise BackendError(
                 f"the backend {_name_of(backend)} failed on a graph of {root.code.co_qualname}: "
                 f"{type(error).__name__}: {error}"

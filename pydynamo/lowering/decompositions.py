@@ -179,9 +179,11 @@ CHANGED: dict[str, Callable[..., Any]] = {
 }
 
 
-def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> Any:
     """Softmax as statistics and pointwise code, so that backward may keep the statistics alone; contiguous
-    as in eager."""
+    as in eager, which has none for integers."""
+    if not x.dtype.is_floating_point:
+        return NotImplemented
     if not x.dim() or not x.numel():
         return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
     top, total = SOFTMAX_STATS(x, dim)
@@ -196,8 +198,10 @@ def _silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return (computed(grad) * s * (1 + v * (1 - s))).to(grad.dtype)
 
 
-def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> torch.Tensor:
+def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> Any:
     """Logarithm of softmax, in the same way."""
+    if not x.dtype.is_floating_point:
+        return NotImplemented
     if not x.dim() or not x.numel():
         return (computed(x) - computed(x)).to(torch.float32 if half_to_float else x.dtype)
     top, total = SOFTMAX_STATS(x, dim)

@@ -107,7 +107,7 @@ def test_what_cannot_be_understood_is_refused(text, line):
 
 
 def test_what_strayed_from_its_region_is_still_of_it():
-    insts = b.cleaned_instructions((lambda f: [x for x in f()]).__code__)
+    insts = b.cleaned_instructions((lambda f: f(f, f)).__code__)
     entry = b.InstructionExnTabEntry(insts[1], insts[2], insts[-1], 0, False)
     entry._height = 0
     for inst in (insts[1], insts[2], insts[4]):
