@@ -10,7 +10,7 @@ import collections
 import functools
 import math
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -60,9 +60,25 @@ class GuardSet:
     def build(self, code: types.CodeType) -> GuardProgram:
         """The guard program over calls of functions with this code."""
         writer = _Writer(code)
+        fetched: set[Source] = set()
+        for kind, source, _ in self.items:
+            if kind != "PRESENT" and source is not None:
+                fetched.update(_way_to(source))
         for kind, source, payload in self.items:
-            _CHECKS[kind](writer, source, payload)
+            if kind != "PRESENT" or source not in fetched:  # what is fetched for another guard is there
+                _CHECKS[kind](writer, source, payload)
         return writer.builder.build()
+
+
+def _way_to(source: Source) -> Iterator[Source]:
+    step: Source | None = source
+    while step is not None:
+        yield step
+        step = step.base
+
+
+#: stands for what is not there
+_NOTHING = object()
 
 
 class _Writer:
@@ -249,6 +265,7 @@ _CHECKS: dict[str, Callable[[_Writer, Source | None, Any], None]] = {
     "IS": lambda w, s, p: w.builder.same_object(w.node(s), w.node(p)),
     "REFERS": lambda w, s, p: w.builder.custom(_refers, [w.node(s), w.node(p)], f"{s.name if s else ''}() is {p.name}"),
     "IS_NOT": lambda w, s, p: w.builder.all_different([w.node(s), w.node(p)]),
+    "PRESENT": lambda w, s, p: w.builder.all_different([w.node(s), w.builder.constant(_NOTHING, "nothing")]),
     "UNIQUE": lambda w, s, p: w.builder.all_different([w.node(at) for at in p]),
     "GLOBAL_STATE": _global_state,
     "NUMBER_TYPE": _type_is,

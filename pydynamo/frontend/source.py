@@ -45,7 +45,7 @@ def class_attribute(cls: type, name: str) -> Any:
     for base in cls.__mro__:
         if name in base.__dict__:
             return base.__dict__[name]
-    raise AttributeError(name)
+    raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
 
 class Source:

@@ -195,11 +195,12 @@ class Translator:
             return stored
         if name in self.scope and stored is None:
             return self.global_at(self.scope, name)
-        if name in vars(builtins):  # the module's own attributes, such as __class__, are no names
+        if name not in self.scope:
             if self.scope is self.root.scope:
                 self.output.guards.add("GLOBAL_HAS", None, (name, False))
             else:
                 self.output.guards.add("HAS_KEY", sources.const(self.scope), (name, False))
+        if name in vars(builtins):  # the module's own attributes, such as __class__, are no names
             return LazyVariable(self, vars(builtins)[name], sources.const(vars(builtins)[name]))
         self.raise_error(NameError, f"name '{name}' is not defined")
 
@@ -210,6 +211,7 @@ class Translator:
         if found is None:
             source = Source("global", name) if scope is self.root.scope else sources.item(sources.const(scope), name)
             found = self.root.globals_seen[key] = LazyVariable(self, scope[name], source)
+            self.output.guards.add("PRESENT", source)
         return found
 
     def wrap_at(self, value: Any, source: Source) -> VariableTracker:

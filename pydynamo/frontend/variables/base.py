@@ -131,10 +131,16 @@ class VariableTracker:
         return f"{type(self).__name__}({self.source.name if self.source else ''})"
 
 
+#: sources that may have nothing at their end in a later call
+_MAY_BE_GONE = frozenset(("attr", "global", "mro", "dictattr"))
+
+
 class LazyVariable(VariableTracker):
-    """A sourced value that nobody has looked at: no guard until then."""
+    """A sourced value that nobody has looked at: no guard until then but that it is there."""
 
     def __init__(self, tx: Translator, value: Any, source: Source) -> None:
+        if source.kind in _MAY_BE_GONE:
+            tx.output.guards.add("PRESENT", source)
         self.tx = tx
         self.value = value
         self.source = source

@@ -43,7 +43,7 @@ PROGRAMS = 8  # as many of one kernel as a test of its masks and offsets needs
 SAFE = 1e4  # magnitudes beyond this are brought back, so that graphs stay comparable
 
 AS_GOOD = 4  # how many times eager's own error against float64 is as good as eager
-SHAKES = 8
+SHAKES = 16
 COARSE = 0.2  # how often an error is one of rounding to fewer digits, which lets what cancels nearly cancel wholly
 ACCUMULATING = frozenset(
     ("sum", "mean", "var", "logsumexp", "prod", "softmax", "log_softmax", "cumsum", "layer_norm", "matmul")
@@ -145,7 +145,7 @@ def _short_of_one(out: torch.Tensor, x: torch.Tensor, gen: torch.Generator) -> t
 
 def _share(gen: torch.Generator) -> float:
     """Which share of the elements is to change: now and then none, now and then all, so that few tries reach every mix."""
-    return float(torch.rand((), generator=gen) * 1.5 - 0.25)
+    return float(torch.rand((), generator=gen) * 2 - 0.5)
 
 
 def _other_signs(t: torch.Tensor, gen: torch.Generator, zeros: bool) -> torch.Tensor:
