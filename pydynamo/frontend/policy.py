@@ -91,6 +91,17 @@ _INLINED_MODULES = frozenset(
 )
 
 
+def behind_dynamos_patch(fn: types.FunctionType) -> types.FunctionType | None:
+    """What ``nn.Module.__init__`` or ``__setstate__`` was before torch's Dynamo, once in use, put itself before it.
+
+    Its patch notes for itself how old a module is.
+    """
+    if fn.__module__ != "torch._dynamo.mutation_guard" or not fn.__name__.startswith("patched_"):
+        return None
+    held = [cell.cell_contents for cell in fn.__closure__ or ()]
+    return held[0] if len(held) == 1 and isinstance(held[0], types.FunctionType) else None
+
+
 def break_reason_of_function(fn: types.FunctionType) -> str | None:
     """The reason id if this Python function must not be inlined, else None."""
     if getattr(fn, "_pydynamo_disabled", False) or getattr(fn, "_torchdynamo_disable", False):

@@ -10,7 +10,7 @@ import types
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydynamo import config
-from pydynamo.frontend import asm
+from pydynamo.frontend import asm, policy
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.dispatch import DISPATCH
 from pydynamo.frontend.exc import ObservedException, unsupported
@@ -228,8 +228,11 @@ class Translator:
         held = source.root().kind == "const" and source.kind == "const"
         known = root.by_id.get(id(fn))
         if known is None:
+            patched = policy.behind_dynamos_patch(fn)
             if is_torch_function(fn):
                 known = TorchFunctionVariable(fn, source)
+            elif patched is not None:
+                known = UserFunctionVariable(patched, sources.const(patched))
             else:
                 known = UserFunctionVariable(fn, source)
             root.by_id[id(fn)] = known

@@ -37,6 +37,13 @@ def test_both_compilers_in_one_process_and_one_inside_the_other(order: tuple[Any
     assert outer(inner(lambda v: v * 5))(x).tolist() == [5.0, 5.0]
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 15), reason="torch.compile has no 3.15 yet")
+def test_modules_are_made_inside_though_dynamo_has_put_itself_before_their_constructor() -> None:
+    theirs(lambda v: v + 1)(torch.ones(1))
+    made = pydynamo.compile(lambda v: torch.nn.ReLU()(v) + 1, backend="eager", fullgraph=True)
+    assert made(torch.ones(1)).tolist() == [2.0]
+
+
 def program(x: Any) -> Any:
     y = x + 1
     print(end="")
