@@ -81,3 +81,22 @@ def test_offsets_positions_and_operands_agree_with_dis():
                 assert mine.target.offset == dis_inst.argval or mine.target.arg > 255
             elif isinstance(dis_inst.argval, (str, tuple)) and dis_inst.opname != "KW_NAMES":
                 assert mine.argval == dis_inst.argval or dis_inst.opname == "FORMAT_VALUE"
+
+
+def test_code_that_has_run_hot_is_read_as_it_was_compiled():
+    # Long enough for prefixes before jumps of all kinds, which 3.11 specialises as well.
+    long = "        t += i * 2 - 1 if i else 3\n" * 80
+    source = (
+        "def f(n):\n    t = 0\n    for i in range(n):\n"
+        f"{long}        while t > 10**9:\n            t = 0\n{long}    while i < 0:\n{long}    return t\n"
+    )
+    scope = {}
+    exec(source, scope)
+    cold = compile(source, "<string>", "exec").co_consts[0]
+    for _ in range(50):
+        scope["f"](50)
+    hot = scope["f"].__code__
+    assert bytecode.format(bytecode.cleaned_instructions(hot)) == bytecode.format(bytecode.cleaned_instructions(cold))
+    assert bytecode.roundtrip(hot).co_code == cold.co_code
+    assert bytecode.transform_code_object(hot, nothing).co_code == cold.co_code
+    bytecode.verify(hot)

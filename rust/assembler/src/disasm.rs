@@ -155,7 +155,7 @@ fn walk<const POSITIONS: bool>(
         let Read { base: mut opcode, mut shape } = reading[opcode as usize];
         let (mut arg, mut written) = (u32::from(low), Written::PLAIN);
         if shape.is_illegal() {
-            let prefixed = prefixed(version, code, pos, index)?;
+            let prefixed = prefixed(version, reading, code, pos, index)?;
             (pos, arg) = (prefixed.pos, prefixed.arg);
             Read { base: opcode, shape } = reading[prefixed.opcode as usize];
             legal(version, opcode, index)?;
@@ -223,7 +223,13 @@ struct Prefixed {
 
 /// Reads the prefixes at `pos`, if it is those that stand there, and what follows.
 #[cold]
-fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32) -> Result<Prefixed> {
+fn prefixed(
+    version: Version,
+    reading: &[Read; 256],
+    code: &[[u8; 2]],
+    mut pos: u32,
+    index: u32,
+) -> Result<Prefixed> {
     let extended_arg = shape::extended_arg(version);
     let (mut count, mut arg) = (0, 0);
     loop {
@@ -234,7 +240,8 @@ fn prefixed(version: Version, code: &[[u8; 2]], mut pos: u32, index: u32) -> Res
             return Err(Error::at(ErrorKind::BadCode, index, "more than three EXTENDED_ARG prefixes"));
         }
         arg = arg << 8 | u32::from(low);
-        if opcode != extended_arg {
+        // 3.11 specialises prefixes, too
+        if reading[opcode as usize].base != extended_arg {
             return Ok(Prefixed { pos, opcode, arg, count });
         }
         count += 1;
