@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from pydynamo.errors import PydynamoError
 from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.compile_pool import start_early
@@ -167,13 +168,17 @@ def _compile_backward(opts: Options, gm: torch.fx.GraphModule, inputs: Sequence[
 
 
 def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Sequence[Any]) -> Any:
-    replace_dropout(gm)
-    clean(gm)
     run: Callable[[list[Any]], Any]
-    if dynamic.has_symbols(gm):
-        run = dynamic.compiled(gm, opts, backward)
-    else:
-        run = compile_graph(gm, device_of(gm), opts, backward).call
+    try:
+        replace_dropout(gm)
+        clean(gm)
+        if dynamic.has_symbols(gm):
+            run = dynamic.compiled(gm, opts, backward)
+        else:
+            run = compile_graph(gm, device_of(gm), opts, backward).call
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        # a fault of lowering must not be taken for what an operator refuses while AOTAutograd traces
+        raise PydynamoError(f"lowering failed: {type(error).__name__}: {error}") from error
 
     def call(args: list[Any]) -> Any:
         return run(args)
