@@ -206,12 +206,21 @@ class Traces:
         drawn, unknown, written = _effects_of(func)
         if not (drawn or unknown or written):
             return
-        self.drawn |= drawn
+        self.drawn |= drawn and not _drops_nothing(func, args, kwargs)
         self.unknown |= unknown
         for position, name in written:
             value = args[position] if position < len(args) else kwargs.get(name)
             values = value if isinstance(value, list | tuple) else [value]
             self.written += [v for v in values if isinstance(v, torch.Tensor)]
+
+
+def _drops_nothing(func: Any, args: Any, kwargs: Any) -> bool:
+    """True for attention without dropout, which draws numbers only to drop something."""
+    for position, parameter in enumerate(func._schema.arguments):
+        if parameter.name == "dropout_p":
+            rate = args[position] if position < len(args) else kwargs.get("dropout_p", parameter.default_value)
+            return isinstance(rate, int | float) and rate == 0
+    return False
 
 
 #: running statistics that the schemas do not call written

@@ -15,7 +15,7 @@ import torch
 from pydynamo._core import CompiledGraph
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.codegen import OUTPUTS, Plan, PyCodegen
-from pydynamo.frontend.first_run import compiled_graph
+from pydynamo.frontend.first_run import compiled_graph, taking_back_numbers
 from pydynamo.frontend.variables.base import VariableTracker
 
 if TYPE_CHECKING:
@@ -95,7 +95,11 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
     if root.grad_switches:
         run = _restoring_grad(run)
     fakes = [entry.node.meta["example_value"] for entry in graph.inputs]
-    return compiled_graph(name, run, fakes, graph.changes if graph.leaves_traces else None)
+    if not graph.leaves_traces and graph.may_run_again and graph.changes.drawn:
+        run = taking_back_numbers(run)
+    elif graph.leaves_traces or graph.changes.drawn:
+        return compiled_graph(name, run, fakes, graph.changes)
+    return compiled_graph(name, run, fakes, None)
 
 
 def _has_effect(root: RootTranslator) -> bool:

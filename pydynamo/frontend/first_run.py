@@ -91,8 +91,25 @@ def compiled_graph(name: str, run: Callable[..., Any], fakes: Sequence[Any], cha
     return first.graph
 
 
+def taking_back_numbers(run: Callable[..., Any]) -> Callable[..., Any]:
+    """``run``, which may fail for its data in any call: then the numbers that it has drawn are drawn again."""
+
+    def call(*args: Any) -> Any:
+        numbers = _random_state()
+        try:
+            return run(*args)
+        except RecursionError:
+            raise
+        except Exception:
+            _set_random_state(numbers)
+            raise
+
+    return call
+
+
 def _random_state() -> tuple[torch.Tensor, list[torch.Tensor]]:
-    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    on_devices = torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
+    return torch.get_rng_state(), torch.cuda.get_rng_state_all() if on_devices else []
 
 
 def _set_random_state(state: tuple[torch.Tensor, list[torch.Tensor]]) -> None:

@@ -50,7 +50,8 @@ class OutputGraph:
         self.guards = GuardSet()
         self.guards.add("GLOBAL_STATE", None, global_state())
         self.inputs: list[GraphInput] = []
-        #: what a failing graph leaves behind; '' if nothing, so that its frame can run again from its start
+        #: what a failing graph leaves behind besides numbers that it has drawn; '' if nothing, so that its frame can run
+        #: again from its start
         self.leaves_traces = ""
         self.changes = Changes()
         #: whether an operator was recorded whose failure makes that necessary
@@ -124,16 +125,14 @@ class OutputGraph:
         """Keep account of what the operator that was just propagated leaves behind if a later one fails."""
         traces = self.fake_mode.traces
         left = ""
-        if traces.drawn:
-            left = f"{name} draws random numbers"
-        elif traces.unknown or not _is_of_torch(target):
+        if traces.unknown or not _is_of_torch(target):
             left = f"nobody knows what {name} does"
         elif traces.written and not self._are_new(traces.written):
             left = f"{name} changes a tensor"
-        if not left:
+        if not left and not traces.drawn:
             return
         self.changes.note(traces, not traces.unknown and _is_of_torch(target))
-        if self.leaves_traces:
+        if not left or self.leaves_traces:  # numbers that were drawn can be taken back
             return
         if self.may_run_again:
             unsupported("failing-operator-in-try", f"{left} after an operator that may fail in a try block")

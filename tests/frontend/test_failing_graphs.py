@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 import pydynamo
 from pydynamo._core import CompiledFunction, CompiledGraph
+from pydynamo.frontend.fake_mode import Traces
 
 
 class Graphs:
@@ -83,7 +85,36 @@ def changes_its_own(x: Any, i: Any) -> Any:
         return y
 
 
-@pytest.mark.parametrize("fn", [changes, draws, fails_then_changes])
+def draws_between(x: Any, i: Any) -> Any:
+    try:
+        y = F.dropout(x[i], 0.5)
+        return y[i] + torch.rand(1)
+    except IndexError:
+        return torch.rand(2)
+
+
+@pytest.mark.parametrize("fn", [draws, draws_between])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_numbers_drawn_before_a_failure_are_drawn_again(fn: Any, backend: str) -> None:
+    compiled = pydynamo.compile(fn, backend=backend, fullgraph=True)
+    for index in (0, 7, 1, 2):  # the third fails after numbers were drawn
+        torch.manual_seed(0)
+        expected = fn(torch.ones(3), torch.tensor([index])), torch.rand(1)
+        torch.manual_seed(0)
+        result = compiled(torch.ones(3), torch.tensor([index])), torch.rand(1)
+        assert torch.equal(result[0], expected[0])
+        assert torch.equal(result[1], expected[1])
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_attention_draws_numbers_only_to_drop_something(rate: float) -> None:
+    traces = Traces()
+    q = torch.ones(1, 1, 2, 8)
+    traces.note(torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default, (q, q, q, rate), {})
+    assert traces.drawn == (rate > 0)
+
+
+@pytest.mark.parametrize("fn", [changes, fails_then_changes])
 def test_what_cannot_be_taken_back_ends_the_graph(fn: Any) -> None:
     with pytest.raises(pydynamo.Unsupported) as caught:
         pydynamo.compile(fn, backend="eager", fullgraph=True)(torch.ones(3), torch.tensor([0]))
