@@ -5,7 +5,9 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import importlib
 import inspect
+import os
 import sys
 import types
 from typing import TYPE_CHECKING, Any
@@ -103,11 +105,14 @@ class FunctionVariable(VariableTracker):
         return f"function {self.code.co_qualname}"
 
 
-#: functions that make classes, or parts of them, by name in ``made_classes``
-_MAKERS: dict[Any, str] = {
-    dataclasses._process_class: "process_dataclass",  # type: ignore[attr-defined]
-    dataclasses.field: "make_field",
-    collections.namedtuple: "make_namedtuple",
+#: functions that are not inlined: the module of this package, and the function in it, that stands for each
+_MODELLED: dict[Any, tuple[str, str]] = {
+    dataclasses._process_class: ("made_classes", "process_dataclass"),  # type: ignore[attr-defined]
+    dataclasses.field: ("made_classes", "make_field"),
+    collections.namedtuple: ("made_classes", "make_namedtuple"),
+    inspect.signature: ("signatures", "signature"),
+    os._Environ.__getitem__: ("environment", "getitem"),
+    os.getenv: ("environment", "getenv"),
 }
 
 
@@ -132,11 +137,12 @@ class UserFunctionVariable(FunctionVariable):
         handler = special_function(self.fn)
         if handler is not None:
             return handler(tx, args, kwargs)
-        maker = _MAKERS.get(self.fn)
-        if maker is not None:
-            from pydynamo.frontend.variables import made_classes
-
-            result: VariableTracker = getattr(made_classes, maker)(tx, args, kwargs)
+        modelled = _MODELLED.get(self.fn)
+        if modelled is not None:
+            module, name = modelled
+            result: VariableTracker = getattr(importlib.import_module(f"{__package__}.{module}"), name)(
+                tx, args, kwargs
+            )
             return result
         if is_dispatcher(self.fn):
             assert self.source is not None
