@@ -218,8 +218,18 @@ def _dict(tx: Translator, value: Any, source: Source) -> VariableTracker:
 
 def _may_be_keys(keys: tuple[Any, ...]) -> bool:
     return all(
-        is_constant_value(key) or isinstance(key, type | types.FunctionType) or _constant_tuple(key) for key in keys
+        is_constant_value(key)
+        or isinstance(key, type | types.FunctionType)
+        or _constant_tuple(key)
+        or _is_special_form(key)
+        for key in keys
     )
+
+
+def _is_special_form(key: Any) -> bool:
+    """True for objects of ``typing`` that count by identity, such as ``Union``: they live as long as the process."""
+    kind = type(key)
+    return kind.__module__ == "typing" and kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__
 
 
 def _constant_tuple(key: Any) -> bool:
@@ -233,6 +243,8 @@ def _key(key: Any) -> VariableTracker:
         return UserFunctionVariable(key, sources.const(key))
     if type(key) is tuple:
         return SequenceVariable([_key(part) for part in key], tuple)
+    if _is_special_form(key):
+        return ObjectVariable(type(key), key, sources.const(key))
     return constant(key)
 
 

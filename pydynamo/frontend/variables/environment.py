@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
@@ -24,7 +24,7 @@ def getitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     key = args[1].realize()
     if not key.is_constant() or owner.source is None:
         unsupported("io", f"os.environ at {key.describe()}")
-    environment = owner.value
+    environment: Any = owner.value
     encoded = run_python(tx, lambda: environment.encodekey(key.as_constant()))
     data = sources.attr(owner.source, "_data")
     present = encoded in environment._data
