@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from pydynamo._core import CompiledFunction
 from pydynamo.frontend.module_wrapper import calls_forward_only
 from pydynamo.frontend.policy import break_reason_of_function
-from pydynamo.frontend.variables.functions import BoundMethodVariable, UserFunctionVariable
+from pydynamo.frontend.variables.functions import BoundMethodVariable, NestedFunctionVariable, UserFunctionVariable
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
-from pydynamo.frontend.wrapper import compiled_function
+from pydynamo.frontend.wrapper import GENERATORS, Unit, compiled_function
 
 if TYPE_CHECKING:
-    from pydynamo._core import CompiledFunction
     from pydynamo.frontend.root import Options
 
 #: the tracked values that may have a compiled form
-KINDS = (BoundMethodVariable, NNModuleVariable, UserFunctionVariable)
+KINDS = (BoundMethodVariable, NNModuleVariable, NestedFunctionVariable, UserFunctionVariable)
 
 
 class CalleePicker:
@@ -34,6 +34,7 @@ class CalleePicker:
         self._options = options
         #: by function object: closures and defaults are the function's own
         self._compiled: weakref.WeakKeyDictionary[types.FunctionType, CompiledFunction] = weakref.WeakKeyDictionary()
+        self._shared: dict[Any, Unit] = {}
 
     def __call__(self, callee: Any) -> Any:
         if isinstance(callee, types.FunctionType):
@@ -48,16 +49,40 @@ class CalleePicker:
         return callee
 
     def _function(self, fn: types.FunctionType) -> CompiledFunction | None:
-        """The compiled form; None for functions made anew for each call, which would be compiled anew as well."""
-        if fn.__closure__ is not None or "<locals>" in fn.__qualname__ or break_reason_of_function(fn) is not None:
+        """The compiled form, None if there is none.
+
+        Decorators and nested functions make many functions of one code; what may be gone soon must not be kept alive.
+        Those share what was compiled, which guards the closure.
+        """
+        if break_reason_of_function(fn) is not None or fn.__code__.co_flags & GENERATORS:
             return None
+        if fn.__closure__ is not None or "<locals>" in fn.__qualname__:
+            unit = self._unit_of(fn)
+            return None if unit.skip else CompiledFunction(fn, unit.miss, unit.cache)
         found = self._compiled.get(fn)
         if found is None:
             found = self._compiled[fn] = compiled_function(fn, self._options)
         return found
 
+    def _unit_of(self, fn: types.FunctionType) -> Unit:
+        """The one for functions of this code around the same functions: a decorator's differ in nothing else."""
+        contents = [_contents(cell) for cell in fn.__closure__ or ()]
+        inner = tuple(value.__code__ for value in contents if isinstance(value, types.FunctionType))
+        key = fn.__code__, id(fn.__globals__), inner
+        found = self._shared.get(key)
+        if found is None:
+            found = self._shared[key] = Unit(self._options)
+        return found
+
     def __repr__(self) -> str:
         return self.__name__
+
+
+def _contents(cell: types.CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 _pickers: weakref.WeakKeyDictionary[Options, CalleePicker] = weakref.WeakKeyDictionary()

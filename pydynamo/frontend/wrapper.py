@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["CompiledFunction", "ResumeFunction", "Unit", "compiled_function", "original_of", "reset"]
 
 log = logging.getLogger("pydynamo")
-_GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _COMPILATIONS = "compilations"
 _units: weakref.WeakSet[Unit] = weakref.WeakSet()
 
@@ -195,7 +195,7 @@ def compiled_function(fn: types.FunctionType, options: Options) -> CompiledFunct
     """``fn`` compiled for the arguments that it is called with."""
     unit = Unit(options)
     wrapper = CompiledFunction(fn, unit.miss, unit.cache)
-    if fn.__code__.co_flags & _GENERATORS:
+    if fn.__code__.co_flags & GENERATORS:
         wrapper.disabled = True
     else:
         unit.wrapper = weakref.ref(wrapper)

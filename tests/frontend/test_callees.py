@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import gc
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -98,3 +101,71 @@ def test_functions_made_for_each_call_are_not_compiled_anew_each_time() -> None:
     for _ in range(3):
         x = torch.rand(3)
         assert torch.equal(compiled(x), outer(x))
+
+
+def doubling(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs) * 2
+
+    return decorated
+
+
+@doubling
+def decorated_sine(x: torch.Tensor) -> torch.Tensor:
+    y = x.sin()
+    pydynamo.graph_break()
+    return y + 1
+
+
+@doubling
+def decorated_cosine(x: torch.Tensor) -> torch.Tensor:
+    y = x.cos()
+    pydynamo.graph_break()
+    return y - 1
+
+
+def test_decorated_functions_that_break_are_compiled_each_by_itself() -> None:
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        return decorated_sine(x) + decorated_cosine(x)
+
+    assert operators(outer, torch.ones(3)) == [["sin"], ["add"], ["mul"], ["cos"], ["sub"], ["add"]]
+
+
+def test_a_nested_function_is_compiled_for_what_it_closes_over() -> None:
+    def outer(x: torch.Tensor, by: int) -> torch.Tensor:
+        def inner(y: torch.Tensor) -> torch.Tensor:
+            z = y * by
+            pydynamo.graph_break()
+            return z + x
+
+        return inner(x.sin())
+
+    graphs = 0
+
+    def backend(module: torch.fx.GraphModule, examples: list[Any]) -> Any:
+        nonlocal graphs
+        graphs += 1
+        return module.forward
+
+    compiled = pydynamo.compile(outer, backend=backend, dynamic=False)
+    for by in (2, 3, 2, 3):
+        x = torch.rand(3)
+        assert torch.equal(compiled(x, by), outer(x, by))
+    assert graphs == 4  # mul twice
+
+
+def test_functions_that_are_gone_are_not_kept() -> None:
+    gone: list[weakref.ref[Any]] = []
+
+    def outer(x: torch.Tensor) -> torch.Tensor:
+        def inner(y: torch.Tensor) -> torch.Tensor:
+            pydynamo.graph_break()
+            return y + x
+
+        gone.append(weakref.ref(inner))
+        return inner(x)
+
+    pydynamo.compile(outer, backend="eager")(torch.ones(3))
+    gc.collect()
+    assert [reference() for reference in gone] == [None]
