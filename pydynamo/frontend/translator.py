@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydynamo import config
@@ -146,23 +147,34 @@ class Translator:
             frame = frame.parent
         return False
 
-    def _covered(self) -> bool:
+    def _covered(self, is_harmless: Callable[[int], bool] = lambda handler: False) -> bool:
         entry = self.current.exn_tab_entry
         seen = 0
         while entry is not None and seen < 20:
             index = self.index_of[entry.target]
             if self.instructions[index].opname == "PUSH_EXC_INFO":
                 if self.instructions[index + 1].opname != "WITH_EXCEPT_START":
-                    return True
-                if not self._harmless_context(entry.depth):
+                    if not is_harmless(index):
+                        return True
+                elif not self._harmless_context(entry.depth):
                     return True
             entry = entry.target.exn_tab_entry
             seen += 1
         return False
 
     def suspended_in_try(self) -> bool:
-        """True if the frame stands in a try or with block of the user."""
-        return self._covered()
+        """True if the frame stands in a try or with block of the user that does something when the frame is closed."""
+        return self._covered(self._lets_exit_pass)
+
+    def _lets_exit_pass(self, handler: int) -> bool:
+        """True if the handler only compares the exception with one class, which GeneratorExit is none of."""
+        load, match, jump = self.instructions[handler + 1 : handler + 4]
+        if load.opname != "LOAD_GLOBAL" or match.opname != "CHECK_EXC_MATCH" or "IF_FALSE" not in jump.opname:
+            return False
+        if self.instructions[self.index_of[jump.target]].opname != "RERAISE" or load.argval in self.scope:
+            return False
+        cls = vars(builtins).get(load.argval)
+        return isinstance(cls, type) and not issubclass(GeneratorExit, cls)
 
     def _harmless_context(self, depth: int) -> bool:
         from pydynamo.frontend.variables.builtin import MethodOfBuiltin

@@ -6,11 +6,16 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
-from pydynamo.frontend.variables.constant import constant, is_constant_value
+from pydynamo.frontend.variables.constant import constant, is_constant_value, run_python
+from pydynamo.frontend.variables.sequence import SequenceVariable
+from pydynamo.frontend.variables.tensor import SymNumberVariable
+from pydynamo.frontend.variables.trial import trial
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -19,7 +24,7 @@ _DISPATCHER: Any = functools.singledispatch(lambda _: None).__code__  # type: ig
 
 
 class CacheVariable(VariableTracker):
-    """A function with an lru_cache that exists. Calls with constants that give a constant are answered by the cache."""
+    """A function with an lru_cache that exists. Calls with constants are answered by the cache, if the function is pure."""
 
     def __init__(self, value: Any, source: Source) -> None:
         self.value = value
@@ -35,22 +40,32 @@ class CacheVariable(VariableTracker):
         return True
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        from pydynamo.frontend.variables.trial import trial
-
-        given = [value.realize() for value in (*args, *kwargs.values())]
-        if not all(is_constant_value(value.as_constant()) if value.is_constant() else False for value in given):
-            unsupported("opaque-call", f"{self.describe()} called with more than constants")
+        given = [self._known(value.realize()) for value in args]
+        named = {name: self._known(value.realize()) for name, value in kwargs.items()}
         assert self.source is not None
+        if is_assumed_constant(self.value.__wrapped__):
+            return held(tx, run_python(tx, lambda: self.value(*given, **named)))
         fn = tx.wrap_at(self.value.__wrapped__, sources.attr(self.source, "__wrapped__"))
         with trial(tx, "opaque-call", self.describe(), []):
-            found = fn.call_function(tx, list(args), dict(kwargs)).realize()
-        if not found.is_constant() or not is_constant_value(found.as_constant()):
-            unsupported("opaque-call", f"{self.describe()} keeps an object")
+            fn.call_function(tx, list(args), dict(kwargs)).realize()
         if not tx.ledger.is_empty():
             unsupported("opaque-call", f"{self.describe()} may read what the function changed")
         # It is pure, so it may be run now: the cache may hold what the function no longer gives.
-        named = {name: value.realize().as_constant() for name, value in kwargs.items()}
-        return constant(self.value(*(value.realize().as_constant() for value in args), **named))
+        return held(tx, self.value(*given, **named))
+
+    def _known(self, value: VariableTracker) -> Any:
+        """The argument itself: a constant, or an object that counts by identity and is held already."""
+        if value.is_constant() or isinstance(value, SymNumberVariable):
+            return _hashable(value)
+        if isinstance(value, SequenceVariable) and value.cls in (tuple, torch.Size):
+            return value.cls(self._known(item.realize()) for item in value.items)
+        real = getattr(value, "value", None)
+        source = value.source
+        if source is None or source.kind != "const" or source.key is not real or real is None:
+            unsupported("opaque-call", f"{self.describe()} called with {value.describe()}")
+        if type(real).__hash__ is not object.__hash__ or type(real).__eq__ is not object.__eq__:
+            unsupported("opaque-call", f"{self.describe()} called with {value.describe()}")
+        return real
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("__name__", "__qualname__", "__module__", "__doc__", "__wrapped__"):
@@ -60,6 +75,31 @@ class CacheVariable(VariableTracker):
 
     def describe(self) -> str:
         return f"cached function {getattr(self.value, '__qualname__', self.value)}"
+
+
+def _hashable(value: VariableTracker) -> Any:
+    known = value.as_constant()
+    if not is_constant_value(known) and type(known) not in (tuple, torch.Size):
+        unsupported("hash", f"{value.describe()} as a key")
+    hash(known)
+    return known
+
+
+def is_assumed_constant(fn: Any) -> bool:
+    """True for what ``torch.compiler.assume_constant_result`` has marked: its author promises that it never changes."""
+    return getattr(fn, "_dynamo_marked_constant", False) is True
+
+
+def assumed_constant(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """What a marked function gives for these arguments, now and for ever."""
+    given = [value.realize().as_constant() for value in args]
+    named = {name: value.realize().as_constant() for name, value in kwargs.items()}
+    return held(tx, run_python(tx, lambda: fn(*given, **named)))
+
+
+def held(tx: Translator, value: Any) -> VariableTracker:
+    """An object that compiled code may hold itself."""
+    return constant(value) if is_constant_value(value) else tx.wrap_at(value, sources.const(value))
 
 
 def is_dispatcher(fn: types.FunctionType) -> bool:

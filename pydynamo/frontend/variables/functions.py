@@ -129,7 +129,12 @@ class UserFunctionVariable(FunctionVariable):
         return self.fn
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        from pydynamo.frontend.variables.caches import call_dispatcher, is_dispatcher
+        from pydynamo.frontend.variables.caches import (
+            assumed_constant,
+            call_dispatcher,
+            is_assumed_constant,
+            is_dispatcher,
+        )
         from pydynamo.frontend.variables.torch_ops import special_function
 
         if self.fn is functools.update_wrapper:
@@ -147,6 +152,8 @@ class UserFunctionVariable(FunctionVariable):
         if is_dispatcher(self.fn):
             assert self.source is not None
             return call_dispatcher(tx, self.fn, self.source, args, kwargs)
+        if is_assumed_constant(self.fn):
+            return assumed_constant(tx, self.fn, args, kwargs)
         reason = break_reason_of_function(self.fn)
         if reason is not None:
             unsupported(reason, f"call of {self.fn.__module__}.{self.fn.__qualname__}")
