@@ -18,7 +18,7 @@ from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.attributes import note_ids
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
-from pydynamo.frontend.variables.caches import CacheVariable
+from pydynamo.frontend.variables.caches import CacheVariable, is_special_form
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
 from pydynamo.frontend.variables.container_objects import (
@@ -221,15 +221,9 @@ def _may_be_keys(keys: tuple[Any, ...]) -> bool:
         is_constant_value(key)
         or isinstance(key, type | types.FunctionType)
         or _constant_tuple(key)
-        or _is_special_form(key)
+        or is_special_form(key)
         for key in keys
     )
-
-
-def _is_special_form(key: Any) -> bool:
-    """True for objects of ``typing`` that count by identity, such as ``Union``: they live as long as the process."""
-    kind = type(key)
-    return kind.__module__ == "typing" and kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__
 
 
 def _constant_tuple(key: Any) -> bool:
@@ -243,7 +237,7 @@ def _key(key: Any) -> VariableTracker:
         return UserFunctionVariable(key, sources.const(key))
     if type(key) is tuple:
         return SequenceVariable([_key(part) for part in key], tuple)
-    if _is_special_form(key):
+    if is_special_form(key):
         return ObjectVariable(type(key), key, sources.const(key))
     return constant(key)
 

@@ -208,6 +208,8 @@ class Traces:
             return
         self.drawn |= drawn and not _drops_nothing(func, args, kwargs)
         self.unknown |= unknown
+        if written and written[0][1] in _STATISTICS and _only_reads_statistics(func, args, kwargs):
+            return
         for position, name in written:
             value = args[position] if position < len(args) else kwargs.get(name)
             values = value if isinstance(value, list | tuple) else [value]
@@ -216,11 +218,21 @@ class Traces:
 
 def _drops_nothing(func: Any, args: Any, kwargs: Any) -> bool:
     """True for attention without dropout, which draws numbers only to drop something."""
+    rate = _argument(func, args, kwargs, "dropout_p")
+    return isinstance(rate, int | float) and rate == 0
+
+
+def _only_reads_statistics(func: Any, args: Any, kwargs: Any) -> bool:
+    """True for normalization in evaluation."""
+    return False in (_argument(func, args, kwargs, name) for name in ("training", "train"))
+
+
+def _argument(func: Any, args: Any, kwargs: Any, name: str) -> Any:
+    """The argument of this name, None if the operator has none."""
     for position, parameter in enumerate(func._schema.arguments):
-        if parameter.name == "dropout_p":
-            rate = args[position] if position < len(args) else kwargs.get("dropout_p", parameter.default_value)
-            return isinstance(rate, int | float) and rate == 0
-    return False
+        if parameter.name == name:
+            return args[position] if position < len(args) else kwargs.get(name, parameter.default_value)
+    return None
 
 
 #: running statistics that the schemas do not call written
@@ -232,14 +244,16 @@ _KNOWN_NAMESPACES = frozenset({"aten", "prim", "prims", "quantized", "c10"})
 def _effects_of(func: Any) -> tuple[bool, bool, tuple[tuple[int, str], ...]]:
     """Whether an operator draws random numbers, whether it may do anything, and the parameters that it writes to."""
     schema = getattr(func, "_schema", None)
-    if schema is None or getattr(func, "namespace", "") not in _KNOWN_NAMESPACES:
+    if schema is None:
         return False, True, ()
+    # other operators have to declare what they write to, but not that they draw numbers
+    foreign = func.namespace not in _KNOWN_NAMESPACES
     written = tuple(
         (position, parameter.name)
         for position, parameter in enumerate(schema.arguments)
         if parameter.name in _STATISTICS or (parameter.alias_info is not None and parameter.alias_info.is_write)
     )
-    return torch.Tag.nondeterministic_seeded in func.tags, False, written
+    return foreign or torch.Tag.nondeterministic_seeded in func.tags, False, written
 
 
 #: of what torch itself would remember for the life of the process

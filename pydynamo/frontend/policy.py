@@ -86,7 +86,7 @@ _BREAKING_MODULES: dict[str, str] = {
 _INLINED_MODULES = frozenset(
     {
         *("torch.autograd.grad_mode", "torch.backends.mha", "torch.backends.cuda", "torch.utils.checkpoint"),
-        *("torch.jit", "torch.jit._script", "torch.jit._trace"),
+        *("torch.jit", "torch.jit._script", "torch.jit._trace", "torch._library.custom_ops"),
     }
 )
 

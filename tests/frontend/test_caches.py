@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 import functools
+import typing
 from typing import Any
 
 import pytest
@@ -113,6 +114,17 @@ def test_what_is_marked_as_constant_is_asked_once() -> None:
     got = pydynamo.compile(asks, backend="eager", fullgraph=True)(x)
     assert torch.equal(got[0], x + 1)
     assert got[1] == "a"
+
+
+def annotated(x: Any) -> Any:
+    parts = torch.jit.annotate(typing.List[torch.Tensor], [])  # noqa: UP006
+    parts.append(x)
+    return parts[0] + 1
+
+
+def test_subscripts_of_typing_are_known() -> None:
+    x = torch.ones(2)
+    assert torch.equal(pydynamo.compile(annotated, backend="eager", fullgraph=True)(x), x + 1)
 
 
 class Row(collections.abc.Sequence[int]):

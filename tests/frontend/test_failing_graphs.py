@@ -209,3 +209,47 @@ def test_an_exception_of_another_call_is_left_alone() -> None:
     exec("def nested(x):\n    return f(x)", scope)
     with pytest.raises(TypeError, match="inner"):
         CompiledFunction(original, lambda *_: scope["nested"])(1)
+
+
+@torch.library.custom_op("pydynamo_tests::noisy", mutates_args=())
+def noisy(x: torch.Tensor) -> torch.Tensor:
+    return x + torch.rand(x.shape)
+
+
+@noisy.register_fake
+def _(x: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(x)
+
+
+def custom_in_try(x: Any, i: Any) -> Any:
+    try:
+        return noisy(x)[i] + torch.rand(1)
+    except IndexError:
+        return torch.rand(2)
+
+
+def normalizes_then_fails(x: Any, i: Any, norm: torch.nn.Module) -> Any:
+    y = norm(x.view(1, 3))
+    try:
+        return y[0][i]
+    except IndexError:
+        return y[0]
+
+
+@pytest.mark.parametrize("index", [0, 7])
+def test_operators_of_others_are_taken_back_too(index: int) -> None:
+    compiled = pydynamo.compile(custom_in_try, backend="eager", fullgraph=True)
+    torch.manual_seed(0)
+    expected = custom_in_try(torch.ones(3), torch.tensor([index]))
+    torch.manual_seed(0)
+    assert torch.equal(compiled(torch.ones(3), torch.tensor([index])), expected)
+
+
+def test_normalization_in_evaluation_changes_nothing() -> None:
+    norm = torch.nn.BatchNorm1d(3).eval()
+    compiled = pydynamo.compile(normalizes_then_fails, backend="eager", fullgraph=True)
+    for index in (0, 7):
+        args = torch.arange(3.0), torch.tensor([index]), norm
+        assert torch.equal(compiled(*args), normalizes_then_fails(*args))
+    with pytest.raises(pydynamo.Unsupported):
+        compiled(torch.arange(3.0), torch.tensor([0]), norm.train())

@@ -43,7 +43,7 @@ class CacheVariable(VariableTracker):
         given = [self._known(value.realize()) for value in args]
         named = {name: self._known(value.realize()) for name, value in kwargs.items()}
         assert self.source is not None
-        if is_assumed_constant(self.value.__wrapped__):
+        if is_assumed_constant(self.value.__wrapped__) or self.value.__wrapped__.__module__ == "typing":
             return held(tx, run_python(tx, lambda: self.value(*given, **named)))
         fn = tx.wrap_at(self.value.__wrapped__, sources.attr(self.source, "__wrapped__"))
         with trial(tx, "opaque-call", self.describe(), []):
@@ -54,12 +54,14 @@ class CacheVariable(VariableTracker):
         return held(tx, self.value(*given, **named))
 
     def _known(self, value: VariableTracker) -> Any:
-        """The argument itself: a constant, or an object that counts by identity and is held already."""
+        """The argument itself: a constant, a class, or an object that counts by identity and is held already."""
+        real = getattr(value, "value", None)
+        if isinstance(real, type) or is_special_form(real):
+            return real
         if value.is_constant() or isinstance(value, SymNumberVariable):
             return _hashable(value)
         if isinstance(value, SequenceVariable) and value.cls in (tuple, torch.Size):
             return value.cls(self._known(item.realize()) for item in value.items)
-        real = getattr(value, "value", None)
         source = value.source
         if source is None or source.kind != "const" or source.key is not real or real is None:
             unsupported("opaque-call", f"{self.describe()} called with {value.describe()}")
@@ -83,6 +85,12 @@ def _hashable(value: VariableTracker) -> Any:
         unsupported("hash", f"{value.describe()} as a key")
     hash(known)
     return known
+
+
+def is_special_form(value: Any) -> bool:
+    """True for objects of ``typing`` that count by identity, such as ``Union``: they live as long as the process."""
+    kind = type(value)
+    return kind.__module__ == "typing" and kind.__hash__ is object.__hash__ and kind.__eq__ is object.__eq__
 
 
 def is_assumed_constant(fn: Any) -> bool:
