@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from pydynamo.lowering.pipeline import compile_graph, device_of
 from pydynamo.lowering.randoms import replace_dropout, share_seeds
 
 aten = torch.ops.aten
+log = logging.getLogger("pydynamo.lowering")
 
 
 def clean(gm: torch.fx.GraphModule) -> torch.fx.GraphModule:
@@ -172,7 +174,11 @@ def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Se
     try:
         replace_dropout(gm)
         clean(gm)
-        if dynamic.has_symbols(gm):
+        if device_of(gm).type == "cpu" and not opts.interpret and torch.cuda.is_available():
+            # the host's part of a program for a GPU
+            log.info("a graph of CPU tensors runs operator by operator")
+            run = private.make_boxed_func(gm.forward)
+        elif dynamic.has_symbols(gm):
             run = dynamic.compiled(gm, opts, backward)
         else:
             run = compile_graph(gm, device_of(gm), opts, backward).call

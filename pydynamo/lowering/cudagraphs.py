@@ -101,9 +101,13 @@ class Recorders:
         return recorder(args)
 
 
-def recorded(run: Run, mutates: bool, sized: bool = False) -> Run:
-    """`run` as a CUDA graph where that is sound; `sized`: its arguments' sizes may differ from call to call."""
-    if mutates:
-        log.info("no CUDA graph: the graph changes its inputs")
+def recorded(run: Run, mutates: bool, on_host: bool = False, sized: bool = False) -> Run:
+    """`run` as a CUDA graph where that is sound.
+
+    `on_host`: some of its tensors are not on the device, and a replay would not compute them again; `sized`: its
+    arguments' sizes may differ from call to call.
+    """
+    if mutates or on_host:
+        log.info("no CUDA graph: the graph %s", "changes its inputs" if mutates else "works on the host, too")
         return run
     return Recorders(run) if sized else Recorder(run, capture)

@@ -80,10 +80,10 @@ class Lazy:
     """A tensor as a function from an index to a value; `cost` counts operations, `reads` names storages.
 
     `dear`: it takes a division, a root or the like, which one does not want to do once for each element that it is
-    broadcast to.
+    broadcast to.  `narrow`: the half-precision value of which this is the float32 form, and which takes half the memory.
     """
 
-    __slots__ = ("cost", "dear", "dtype", "fn", "node", "reads", "shape")
+    __slots__ = ("cost", "dear", "dtype", "fn", "narrow", "node", "reads", "shape")
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class Lazy:
                 self.reads = self.reads | v.reads
                 self.dear = self.dear or v.dear
         self.node: Any = None  # the graph node it came from, for provenance
+        self.narrow: Lazy | None = None
 
     def at(self, k: Kernel, idx: Sequence[Index]) -> Value:
         return k.evaluate(self, idx)

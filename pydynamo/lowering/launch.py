@@ -6,6 +6,7 @@ ever needs it, one for the pointers that are not.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,11 @@ from pydynamo.lowering import runtime
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.binaries import Binary
 from pydynamo.lowering.config import Options
-from pydynamo.lowering.runtime import target_of
+from pydynamo.lowering.runtime import one_line, target_of
+from pydynamo.lowering.symbols import hint
 from pydynamo.lowering.triton_codegen import Config, KernelSource
 
+log = logging.getLogger("pydynamo.lowering")
 ALIGNMENT = 16  # bytes: what a 128-bit load wants
 VARIANTS = 16  # of a kernel with sizes that are not known before; after that, sizes are not told apart any more
 Grid = tuple[int, int, int]
@@ -35,7 +38,23 @@ class DirectLauncher:
         self.config: Config | None = None if options.mode == "max-autotune" else src.configs[0]
         self.library: bool | None = None  # a matmul template: whether the library was faster
         self.variants: dict[Aligned, Run] = {}
+        self.loaded: dict[Any, Run] = {}  # what was loaded ahead of its first launch
         self.grid: Grid | None = None
+
+    def ready(self) -> None:
+        """Load the code for aligned pointers ahead of the first launch; raises what says why it cannot be."""
+        if self.options.mode != "max-autotune":
+            self.loaded[None] = self._bind(self.src.configs[0], None)
+            return
+        first: Exception | None = None
+        for config in self.src.configs:
+            try:
+                self._bind(config, None)
+                return
+            except Exception as e:  # another configuration may fit
+                first = first or e
+        assert first is not None
+        raise first
 
     def __call__(self, *tensors: torch.Tensor) -> None:
         pointers = [t.data_ptr() for t in tensors]
@@ -45,8 +64,9 @@ class DirectLauncher:
         aligned = None if odd % ALIGNMENT == 0 else tuple(p % ALIGNMENT == 0 for p in pointers)
         run = self.variants.get(aligned)
         if run is None:
-            run = self._prepare(aligned, pointers)
-        self._launch(run, pointers, self.grid)
+            self._prepare(aligned, pointers)
+        else:
+            self._launch(run, pointers, self.grid)
 
     def _launch(self, run: Run, values: list[int], grid: Grid | None) -> None:
         if private.current_device() == self.index:
@@ -55,18 +75,32 @@ class DirectLauncher:
             with torch.cuda.device(self.index):
                 run(private.current_stream(self.index), values, grid)
 
-    def _prepare(self, aligned: Aligned, pointers: list[int]) -> Run:
+    def _prepare(self, aligned: Aligned, pointers: list[int]) -> None:
+        """Bind a variant, and launch it for the first time."""
         if self.config is None:
             self.config = self._measure(self.src.configs, aligned, pointers, None, None)
         self.grid = self.src.grid(self.config)
-        run = self.variants[aligned] = self._bind(self.config, aligned)
+        run = self.loaded.pop(aligned, None) or self._bind(self.config, aligned)
+        self.variants[aligned] = self._first(run, self.config, aligned, pointers, self.grid)
+
+    def _first(self, run: Run, config: Config, aligned: Aligned, values: list[int], grid: Grid) -> Run:
+        """Launch for the first time: by Triton's own launcher where torch's refuses; returns what did it."""
+        try:
+            self._launch(run, values, grid)
+        except Exception as e:
+            if private.static_launcher() is None:
+                raise
+            distrust(e)
+            run = self._bind(config, aligned, through_triton)
+            self._launch(run, values, grid)
         return run
 
-    def _bind(self, config: Config, aligned: Aligned) -> Run:
+    def _bind(self, config: Config, aligned: Aligned, how: Callable[..., Run] | None = None) -> Run:
+        how = how or bind
         if private.current_device() == self.index:
-            return bind(self.src, config, self.target, aligned, self.index)
+            return how(self.src, config, self.target, aligned, self.index)
         with torch.cuda.device(self.index):
-            return bind(self.src, config, self.target, aligned, self.index)
+            return how(self.src, config, self.target, aligned, self.index)
 
     def _measure(
         self, configs: list[Config], aligned: Aligned, values: list[int], x: int | None, r: int | None
@@ -82,7 +116,8 @@ class DirectLauncher:
         try:
             run = self._bind(config, aligned)
             return self._clock(lambda: run(stream, values, grid))
-        except RuntimeError:  # too many resources for this device
+        except Exception as e:  # too many resources for this device, most likely
+            log.info("a configuration of a kernel is left out: %s", one_line(e))
             return float("inf")
 
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
@@ -91,8 +126,12 @@ class DirectLauncher:
             if self.src.inplace:
                 self.library = True
             else:
-                template()  # measures its configurations
-                self.library = self._clock(library) < self._clock(template)
+                try:
+                    template()  # measures its configurations
+                    self.library = self._clock(library) < self._clock(template)
+                except Exception as e:
+                    log.warning("a matmul template cannot be used here: %s", one_line(e))
+                    self.library = True
         return library() if self.library else template()
 
     def _clock(self, run: Callable[[], Any]) -> float:
@@ -113,14 +152,24 @@ class DirectLauncher:
 def bind(src: KernelSource, config: Config, target: Any, aligned: Aligned, device: int) -> Run:
     """A loaded kernel as a function of stream, parameters and grid.
 
-    torch brings a launcher for machine code; where it does not, or where the kernel wants what that one does not know,
-    Triton's own is built, which takes a C compiler and its time.
+    torch brings a launcher for machine code; where it does not or refuses, or where the kernel wants what that one does
+    not know, Triton's own is built, which takes a C compiler and its time.
     """
     static = private.static_launcher()
-    binary = runtime.binary(src, config, target, aligned)
-    if static is not None and binary.plain:
-        function, _, _ = static._load_kernel(binary.path, binary.name, binary.shared, device)
-        return _static(static._launch_kernel, function, binary, src)
+    if static is not None:
+        binary = runtime.binary(src, config, target, aligned)
+        if binary.plain:
+            try:
+                function, _, _ = static._load_kernel(binary.path, binary.name, binary.shared, device)
+            except Exception as e:
+                distrust(e)
+            else:
+                return _static(static._launch_kernel, function, binary, src)
+    return through_triton(src, config, target, aligned, device)
+
+
+def through_triton(src: KernelSource, config: Config, target: Any, aligned: Aligned, device: int) -> Run:
+    """A kernel that Triton loads and launches itself."""
     kernel = runtime.compile_kernel(src, config, target, aligned)
     launch = kernel.run  # loads the binary
     loaded, metadata = kernel.function, kernel.packed_metadata
@@ -130,6 +179,17 @@ def bind(src: KernelSource, config: Config, target: Any, aligned: Aligned, devic
         launch(*grid, stream, loaded, metadata, None, None, None, *values, *constants)
 
     return run
+
+
+_told: set[str] = set()
+
+
+def distrust(error: Exception) -> None:
+    """Say, once for each reason, that torch's launcher has refused a kernel."""
+    reason = one_line(error)
+    if reason not in _told:
+        _told.add(reason)
+        log.warning("torch's launcher has refused a kernel, Triton's own takes over: %s", reason)
 
 
 def _static(launch: Any, function: int, binary: Binary, src: KernelSource) -> Run:
@@ -163,11 +223,20 @@ class SizedLauncher(DirectLauncher):
         aligned = tuple([v % ALIGNMENT == 0 for v in values])
         found = self.sized.get((bucket, aligned))
         if found is None:
-            found = self._sized(bucket, aligned, values, x, r)
-        run, config = found
-        self._launch(run, values, self.src.grid(config, x, r))
+            self._sized(bucket, aligned, values, x, r)
+        else:
+            run, config = found
+            self._launch(run, values, self.src.grid(config, x, r))
 
-    def _sized(self, bucket: int, aligned: tuple[bool, ...], values: list[int], x: int, r: int) -> Any:
+    def ready(self) -> None:
+        """Load the code for aligned pointers and the sizes at hand ahead of the first launch."""
+        if not self.tuned:
+            aligned = (*(True for _ in self.src.params), *(hint(n) % ALIGNMENT == 0 for n in self.src.sizes))
+            bucket = self.src.bucket(hint(self.src.r))
+            self.loaded[bucket, aligned] = self._bind(self.src.configs_at(bucket)[0], aligned)
+
+    def _sized(self, bucket: int, aligned: tuple[bool, ...], values: list[int], x: int, r: int) -> None:
+        """Find or bind a variant, and launch it for the first time."""
         wanted = aligned
         if len(self.sized) >= VARIANTS:
             aligned = (*aligned[: self.tensors], *self.always)
@@ -177,9 +246,10 @@ class SizedLauncher(DirectLauncher):
             config = self._measure(configs, aligned, values, x, r) if self.tuned else configs[0]
             self.configs[bucket] = config
         known = self.sized.get((bucket, aligned))
-        found = known if known is not None else (self._bind(config, aligned), config)
-        self.sized[bucket, aligned] = self.sized[bucket, wanted] = found
-        return found
+        run = known[0] if known is not None else self.loaded.pop((bucket, aligned), None)
+        run = run or self._bind(config, aligned)
+        run = self._first(run, config, aligned, values, self.src.grid(config, x, r))
+        self.sized[bucket, aligned] = self.sized[bucket, wanted] = run, config
 
 
 def fastest(configs: list[Config], time: Any) -> Config:

@@ -6,6 +6,7 @@ Each has an eager form, which runs where lowering falls back to an extern call.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -26,9 +27,26 @@ def _(n: int, device: torch.device) -> torch.Tensor:
 
 @torch.library.custom_op("pydynamo::rand", mutates_args=())
 def rand(seeds: torch.Tensor, number: int, shape: Sequence[int]) -> torch.Tensor:
-    """Uniform float32 numbers in [0, 1) that depend on seed, number and position only (the extern form)."""
-    g = torch.Generator(device=seeds.device).manual_seed(int(seeds[number, 0]))
-    return torch.rand(shape, generator=g, device=seeds.device)
+    """Uniform float32 numbers in [0, 1) that depend on seed, number and position only (the extern form): the same
+    numbers as in kernels, so that a mask made here fits one made there."""
+    n = math.prod(shape)
+    words = _philox(seeds[number, 0], torch.arange((n + 3) // 4, device=seeds.device))
+    signed = torch.stack(words, 1).flatten()[:n].to(torch.int32)
+    return (torch.where(signed < 0, -signed - 1, signed).float() * 4.6566127342e-10).reshape(shape)
+
+
+WORD = 0xFFFFFFFF
+
+
+def _philox(seed: torch.Tensor, counter: torch.Tensor) -> list[torch.Tensor]:
+    """Four 32-bit words for each counter: Philox 4x32 of seven rounds, on 64-bit integers."""
+    key = [seed & WORD, seed >> 32 & WORD]
+    c = [counter & WORD, counter >> 32, torch.zeros_like(counter), torch.zeros_like(counter)]
+    for _ in range(7):
+        p, q = 0xCD9E8D57 * c[2], 0xD2511F53 * c[0]
+        c = [(p >> 32 & WORD) ^ c[1] ^ key[0], p & WORD, (q >> 32 & WORD) ^ c[3] ^ key[1], q & WORD]
+        key = [key[0] + 0x9E3779B9 & WORD, key[1] + 0xBB67AE85 & WORD]
+    return c
 
 
 @rand.register_fake

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from pydynamo.lowering.cudagraphs import recorded
 from pydynamo.lowering.ir import Buffer, Extern, Op
 from pydynamo.lowering.kernel import Kernel
 from pydynamo.lowering.lower import Lowering
-from pydynamo.lowering.runtime import launcher, prepare
+from pydynamo.lowering.runtime import launcher, one_line, prepare
 from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
 from pydynamo.lowering.spec import Convert, describe
@@ -61,12 +61,17 @@ KEEP = 64
 
 
 def lower_and_schedule(
-    gm: torch.fx.GraphModule, device: torch.device, options: Options, convert: Convert | None = None
+    gm: torch.fx.GraphModule,
+    device: torch.device,
+    options: Options,
+    convert: Convert | None = None,
+    banned: Collection[str] = (),
 ) -> tuple[Lowering, list[Op], list[Scheduled]]:
-    """The front half, which needs no Triton; `convert` knows the symbols in the graph's sizes."""
+    """The front half, which needs no Triton; `convert` knows the symbols in the graph's sizes, `banned` names nodes
+    that no kernel may compute."""
     convert = convert or Convert(None)
     describe(gm, convert)
-    low = Lowering(gm, device, options, convert).run()
+    low = Lowering(gm, device, options, convert, banned).run()
     live = {r.name for r in low.results if hasattr(r, "name")}
     ops = eliminate_dead(low.ops, live)
     return low, ops, schedule(ops, options)
@@ -161,19 +166,26 @@ def compile_graph(
     Where their sizes are symbolic, `convert` knows the symbols and `symbols` says how inputs give their values.
     """
     t0 = time.perf_counter()
-    low, ops, scheduled = lower_and_schedule(gm, device, options, convert)
-    t1 = time.perf_counter()
-    steps = generate_kernels(low, scheduled, options)
-    t2 = time.perf_counter()
-    kernels = sources(steps)
-    prepare(kernels, options, device)
-    launchers = [launcher(k, options, device) for k in kernels]
+    banned: frozenset[str] = frozenset()
+    for left in (2, 1, 0):
+        low, ops, scheduled = lower_and_schedule(gm, device, options, convert, banned)
+        t1 = time.perf_counter()
+        steps = generate_kernels(low, scheduled, options)
+        t2 = time.perf_counter()
+        kernels = sources(steps)
+        prepare(kernels, options, device)
+        launchers = [launcher(k, options, device) for k in kernels]
+        refused = unusable(kernels, launchers)
+        if not refused:
+            break
+        banned = banned | refused if left > 1 else frozenset(n.name for n in gm.graph.nodes)
     call: Callable[[list[Any]], Sequence[Any]]
     wrapper, call = generate(
         low.inputs, steps, low.roots, low.results, low.constants, backward, device, launchers, symbols
     )
     if options.mode == "reduce-overhead" and device.type == "cuda":
-        call = recorded(call, any(op.writes & set(low.inputs) for op in ops), bool(symbols))
+        on_host = any(b.device != device for b in low.roots.values())
+        call = recorded(call, any(op.writes & set(low.inputs) for op in ops), on_host, bool(symbols))
     t3 = time.perf_counter()
     reasons = [f"{op.target}: {op.reason}" for op in ops if isinstance(op, Extern)]
     done = Compiled(
@@ -196,6 +208,23 @@ def compile_graph(
         for stage in ("graph", "loops", "schedule", "kernels", "wrapper"):
             print(f"---- {stage}\n{done.text(stage)}")
     return done
+
+
+def unusable(kernels: Sequence[KernelSource], launchers: Sequence[Any]) -> frozenset[str]:
+    """Graph nodes of kernels that cannot be compiled or loaded on this device: torch's own operators take their place.
+
+    Kernels are loaded here, before the first call, where that can still be mended.
+    """
+    nodes: set[str] = set()
+    for kernel, launch in zip(kernels, launchers, strict=True):
+        ready = getattr(launch, "ready", None)
+        if ready is not None and not isinstance(kernel, templates.MatmulSource):
+            try:
+                ready()
+            except Exception as e:  # whatever a compiler or a driver may have to say
+                log.warning("a kernel cannot be used here, torch's operators take its place: %s", one_line(e))
+                nodes.update(kernel.origins)
+    return frozenset(nodes)
 
 
 def device_of(gm: torch.fx.GraphModule) -> torch.device:

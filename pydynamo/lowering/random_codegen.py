@@ -37,7 +37,7 @@ def _fours(k: Kernel, position: Index) -> str | None:
         return None
     block = f"{lane.upper()}B // 4"
     lanes = f"tl.arange(0, {block})" if k.flat else f"tl.arange(0, {block})[None, :]"
-    start = {"flat": "tl.program_id(0)", "tile": "tl.program_id(1)"}.get(k.mode)
+    start = {"flat": "tl.program_id(0)", "tile": "at"}.get(k.mode)
     if start is not None:
         lanes = f"{start}{{wide}} * ({block}) + {lanes}"
     elif k.inner is not None:

@@ -50,6 +50,11 @@ def source_file(src: KernelSource) -> Path:
     return path
 
 
+def one_line(error: Exception) -> str:
+    """An error in one line, for the log."""
+    return f"{type(error).__name__}: {(str(error).strip().splitlines() or [''])[0]}"
+
+
 # ---------------------------------------------------------------------- interpreted
 class Interpreted:
     """Runs a kernel on CPU tensors."""

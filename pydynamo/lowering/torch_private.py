@@ -5,6 +5,7 @@ Checked on torch 2.11.0 and 2.15.0.  A newer version that moved one of them fail
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -52,6 +53,16 @@ def current_stream(index: int) -> int:
     return int(torch._C._cuda_getCurrentRawStream(index))
 
 
+def allocator(device: torch.device) -> Callable[[Any, Any, torch.dtype], torch.Tensor]:
+    """A function from shape, strides and dtype to fresh memory on `device`; where it can be, without a parser of
+    keyword arguments before it."""
+    direct = getattr(torch._C._dynamo.guards, "_empty_strided_cuda", None)
+    if device.type == "cuda" and direct is not None and torch.cuda.device_count() == 1:
+        found: Callable[[Any, Any, torch.dtype], torch.Tensor] = direct
+        return found
+    return lambda shape, stride, dtype: torch.empty_strided(shape, stride, dtype=dtype, device=device)
+
+
 def aot(gm: Any, example_inputs: Any, **kwargs: Any) -> Any:
     """AOTAutograd on a Dynamo graph; returns the compiled callable."""
     return aot_module_simplified(gm, example_inputs, keep_inference_input_mutations=True, **kwargs)
@@ -95,6 +106,7 @@ __all__ = [
     "FakeTensor",
     "FakeTensorMode",
     "PromotionKind",
+    "allocator",
     "aot",
     "core_aten_decompositions",
     "current_device",

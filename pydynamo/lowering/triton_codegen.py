@@ -59,6 +59,7 @@ class KernelSource:
     wide: bool = False  # positions and sizes have 64 bits
     outer: bool = False  # neighbouring x lie side by side in memory
     max_block: int = 4096
+    origins: tuple[str, ...] = ()  # the graph's nodes that it computes
 
     @property
     def key(self) -> str:
@@ -73,7 +74,7 @@ class KernelSource:
         """Programs of a launch, for the values of x and r where they are not known before."""
         x = hint(self.x) if x is None else x
         r = hint(self.r) if r is None else r
-        return (-(-x // c.xb), -(-r // c.rb) if self.mode == "tile" else 1, 1)
+        return (-(-x // c.xb) * (-(-r // c.rb) if self.mode == "tile" else 1), 1, 1)
 
     def constexprs(self, c: Config) -> dict[str, Any]:
         return {"XB": c.xb, "RB": c.rb, "EVEN_X": divides(c.xb, self.x), "EVEN_R": divides(c.rb, self.r)}
@@ -147,6 +148,7 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: S
         wide,
         side,
         options.max_block,
+        tuple(node.name for node in kernel.origins),
     )
 
 
@@ -203,8 +205,13 @@ def _start(kernel: Kernel, wide: bool) -> list[str]:
         f"x = tl.program_id(0){to} * XB + tl.arange(0, XB){col}",
         f"xm = tl.full({one}, True, tl.int1) if EVEN_X else x < {lay.x}",
     ]
-    if kernel.mode == "tile":
-        out.append(f"r = tl.program_id(1){to} * RB + tl.arange(0, RB)[None, :]")
+    if kernel.mode == "tile":  # all programs along one dimension of the grid: others hold 65,535 at most
+        out[:1] = [
+            f"rows = ({lay.x} + XB - 1) // XB",
+            f"x = (tl.program_id(0) % rows){to} * XB + tl.arange(0, XB)[:, None]",
+        ]
+        out.append("at = tl.program_id(0) // rows")
+        out.append(f"r = at{to} * RB + tl.arange(0, RB)[None, :]")
     elif kernel.mode == "persistent":
         out.append(f"r = tl.arange(0, RB)[None, :]{to}")
     if kernel.mode in ("tile", "persistent"):

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.ir import Buffer, Extern, Opaque, OpaqueOut
 from pydynamo.lowering.symbols import Int, Size, alike, same
 from pydynamo.lowering.triton_codegen import KernelSource
@@ -39,6 +40,13 @@ class MatmulStep:
 Step = KernelStep | MatmulStep | Extern
 
 
+# torch's own Python functions of operators: their arguments are parsed faster than those of `torch.ops`
+FACES: Mapping[Any, Callable[..., Any]] = {
+    torch.ops.aten.mm.default: torch.mm,
+    torch.ops.aten.addmm.default: torch.addmm,
+    torch.ops.aten.bmm.default: torch.bmm,
+    torch.ops.aten.convolution.default: torch.convolution,
+}
 NO_SYMBOLS: Mapping[str, str] = {}
 
 
@@ -93,8 +101,8 @@ def window(t: torch.Tensor, shape: Sequence[int], stride: Sequence[int], offset:
 def fit(t: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> Any:
     """`t` with exactly the strides that kernels were generated for (copied where an operator chose
     others)."""
-    if not isinstance(t, torch.Tensor) or t.stride() == stride:
-        return t
+    if not isinstance(t, torch.Tensor) or t.stride() == stride or t.shape != shape:
+        return t  # of another shape: what a library keeps for itself, and no kernel reads
     if all(n < 2 or a == b for n, a, b in zip(shape, t.stride(), stride, strict=True)) or t.numel() == 0:
         return t.as_strided(shape, stride)
     out = torch.empty_strided(shape, stride, dtype=t.dtype, device=t.device)
@@ -137,7 +145,7 @@ def generate(
             for n in step.makes:
                 b = roots[n]
                 shape, stride = namer.sizes(b.shape), namer.sizes(b.stride)
-                lines.append(f"    {n} = _empty({shape}, {stride}, dtype={b.dtype}, device=_device)")
+                lines.append(f"    {n} = _empty({shape}, {stride}, {b.dtype})")
             run = f"_k{number}({arguments(step.source, namer)})"
             if isinstance(step, MatmulStep):
                 lines += _either(step, run, number, namer)
@@ -158,8 +166,7 @@ def generate(
         "torch": torch,
         "_window": window,
         "_fit": fit,
-        "_device": device,
-        "_empty": torch.empty_strided,
+        "_empty": private.allocator(device),
         "inf": float("inf"),
         "nan": float("nan"),
         **namer.objects,
@@ -197,7 +204,7 @@ def _either(step: MatmulStep, template: str, number: int, namer: Namer) -> list[
 
 
 def _extern(step: Extern, namer: Namer) -> list[str]:
-    fn = namer.constant(step.target, "op")
+    fn = namer.constant(FACES.get(step.target, step.target), "op")
     args = ", ".join([*(namer.expr(a) for a in step.args), *(f"{k}={namer.expr(v)}" for k, v in step.kwargs.items())])
     names = [b.name if b is not None else "_" for b in step.outs]
     lines = [f"# {step.target}" + (f": {step.reason}" if step.reason else "")]

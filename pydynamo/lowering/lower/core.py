@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from pydynamo.lowering.aliases import shared_bases
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.index import ZERO, Index, contiguous_strides
 from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque, OpaqueOut, Tensorish
+from pydynamo.lowering.lower.sharing import worth_memory
 from pydynamo.lowering.lower.strides import injective, keep_strides, memory_order, prod
 from pydynamo.lowering.numerics import TL
 from pydynamo.lowering.spec import Convert, Spec, is_dense
@@ -75,9 +76,15 @@ class Lowering:
     """One graph being lowered: `ops` in program order, `env` of node values."""
 
     def __init__(
-        self, gm: torch.fx.GraphModule, device: torch.device, options: Options, convert: Convert | None = None
+        self,
+        gm: torch.fx.GraphModule,
+        device: torch.device,
+        options: Options,
+        convert: Convert | None = None,
+        banned: Collection[str] = (),
     ) -> None:
         self.gm, self.device, self.options = gm, device, options
+        self.banned = banned  # nodes whose kernels do not compile or load here
         self.convert = convert or Convert(None)
         self.scope = self.convert.scope
         self.env: dict[torch.fx.Node, Any] = {}
@@ -179,6 +186,8 @@ class Lowering:
 
     def _unfit(self, node: torch.fx.Node, val: Any) -> str:
         """Why no handler may take this node, or an empty string."""
+        if node.name in self.banned:
+            return "its kernel cannot be used here"
         for v in val if isinstance(val, (tuple, list)) else (val,):
             if isinstance(v, Spec):
                 if v.dtype not in TL:
@@ -217,17 +226,17 @@ class Lowering:
             return out
         if node in self._seen_by_caller:
             return self.realize(out, node.meta.get("spec"))
-        users = list(node.users)
-        if out.cost > self.options.inline_limit or (len(users) > 1 and out.cost > self.options.share_limit):
+        if not worth_memory(self, node, out):
+            return out
+        if out.narrow is None:
             return self.realize(out, node.meta.get("spec"))
-        if len(users) > 1 and self._whole_reads(out) > 1:  # one store and a load each are less than these loads again
-            return self.realize(out, node.meta.get("spec"))
-        return out
+        from pydynamo.lowering.lower.pointwise import converted
 
-    def _whole_reads(self, v: Lazy) -> int:
-        """How many tensors of about its own size `v` is made of."""
-        n = hint(prod(v.shape))
-        return sum(2 * hint(prod(self.roots[r].shape)) > n for r in v.reads if r in self.roots)
+        half = self.realize(out.narrow, node.meta.get("spec"))
+        for a in node.all_input_nodes:
+            if self.env.get(a) is out.narrow:
+                self.env[a] = half
+        return converted(half, out.shape, out.dtype)
 
     def before_broadcast(self, v: Lazy, shape: Sequence[Int]) -> Tensorish:
         """`v`, or memory for it where it is dear and would be computed again for each of many elements of `shape`.
@@ -253,7 +262,9 @@ class Lowering:
                 self.results.append(self._result(o))
         for dst, src, n in temps:
             if (
-                src.device != dst.device
+                n.name in self.banned
+                or src.device != self.device
+                or dst.device != self.device
                 or src.dtype not in TL
                 or dst.dtype not in TL
                 or 0 in dst.shape
@@ -291,6 +302,8 @@ class Lowering:
         """`a` in memory that no later store into an input changes."""
         v = self.env[a]
         if isinstance(v, Buffer):
+            if not self._kernels_reach(v) and (v.name in self.inputs or v.device != self.device):
+                return self._restride(v, v.stride)
             if v.name not in self.inputs:
                 return v
             v = Lazy(v.shape, v.dtype, v.at, (v,))
@@ -307,15 +320,22 @@ class Lowering:
                 n != 1 and not same(a, b) for n, a, b in zip(v.shape, v.stride, val.stride, strict=True)
             ):
                 v = v.view(v.shape, val.stride)  # strides that no element uses, but a caller may read
-            elif v.dtype in TL:
+            elif self._kernels_reach(v):
                 v = self.realize(Lazy(v.shape, v.dtype, v.at, (v,)), val, exact=True)
-            else:
-                v = self._restride(v, val)
+            elif injective(val.shape, val.stride):
+                v = self._restride(v, val.stride)
         return v
 
-    def _restride(self, v: Buffer, val: Spec) -> Buffer:
-        b = self.buffer(val.shape, v.dtype, val.stride)
-        self.ops.append(Extern(_restrided, (v, val.shape, val.stride), {}, [b], v.reads))
+    def _kernels_reach(self, v: Buffer) -> bool:
+        """True if a kernel can read `v`: it is of a dtype that kernels know, and not in another device's memory."""
+        return v.dtype in TL and v.device == self.device and "output" not in self.banned
+
+    def _restride(self, v: Buffer, stride: Sequence[Int]) -> Buffer:
+        """A copy of `v` with these strides where they can be those of a copy, made by torch."""
+        if not injective(v.shape, stride):
+            stride = contiguous_strides(v.shape)
+        b = self.buffer(v.shape, v.dtype, stride, v.device)
+        self.ops.append(Extern(_restrided, (v, b.shape, b.stride), {}, [b], v.reads))
         return b
 
     # ------------------------------------------------------------------ values

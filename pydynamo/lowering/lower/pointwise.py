@@ -408,7 +408,10 @@ def filled(shape: Sequence[Int], c: Any, dt: torch.dtype) -> Lazy:
 # ---------------------------------------------------------------------- casts and copies
 def converted(x: Tensorish, shape: Sequence[Int], dt: torch.dtype) -> Lazy:
     """`x` as `dt`, in fresh memory when it gets memory."""
-    return Lazy(shape, dt, lambda k, idx: k.cast(x.at(k, idx), dt), (x,), 0)
+    out = Lazy(shape, dt, lambda k, idx: k.cast(x.at(k, idx), dt), (x,), 0)
+    if isinstance(x, Lazy) and x.dtype in HALF and dt is torch.float32:
+        out.narrow = x
+    return out
 
 
 @handles(aten._to_copy, aten.clone, aten.lift_fresh_copy, prims.convert_element_type)

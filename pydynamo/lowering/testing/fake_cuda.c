@@ -145,6 +145,7 @@ static CUresult launch(struct kernel *wanted, const unsigned grid[3], unsigned t
   struct kernel *k = loaded;
   while (k && k != wanted) k = k->next;
   if (!k) return CUDA_ERROR_INVALID_HANDLE;
+  if (!grid[0] || !grid[1] || !grid[2] || grid[1] > 65535 || grid[2] > 65535) return CUDA_ERROR_INVALID_VALUE;
   if (shared > 49152 && shared > (unsigned)k->dynamic_shared)
     return CUDA_ERROR_INVALID_VALUE; /* more than 48 KB wants to be asked for */
   const char *path = getenv("FAKE_CUDA_LOG");

@@ -94,6 +94,10 @@ class Watched:
         self.check(written[-1].split(), args)
         COUNT[self.source.mode] += 1
 
+    def ready(self) -> None:
+        """Load ahead of the first launch, as the real one does."""
+        self.real.ready()
+
     def choose(self, template: Callable[[], None], library: Callable[[], Any]) -> Any:
         """Let the launcher decide, then run both."""
         self.real.choose(template, library)
@@ -145,6 +149,7 @@ def cases() -> dict[str, Case]:
         "pointwise": (lambda x, y: F.gelu(x) * y, [R(100, 70), R(70)], {}),
         "unaligned": (lambda x, y: x + y, [R(101)[1:], R(100)], {}),
         "tile": (lambda x, y: x.t() + y, [R(128, 96), R(96, 128)], {}),
+        "wide tile": (lambda x, y: x.t() + y, [R(5_000_000, 2), R(2, 5_000_000)], {}),
         "persistent": (lambda x, w, b: F.layer_norm(x, (300,), w, b), norm, {}),
         "looped row": (lambda x: x.softmax(1), [R(600, 2000)], few),
         "split row": (lambda x: x.softmax(1), [R(2, 9000)], few),
