@@ -22,6 +22,7 @@ class Row:
     call_us: float = math.nan  # one call on the host
     graph_us: float = math.nan  # one call in a CUDA graph
     note: str = ""
+    trace: str = ""  # of the error that `note` names
 
 
 def _of(rows: Sequence[Row], name: str, system: str, field: str) -> float:
