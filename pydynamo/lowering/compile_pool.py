@@ -27,7 +27,13 @@ _local = threading.local()
 def workers() -> int:
     """Worker processes: $PYDYNAMO_COMPILE_WORKERS, else one for each core, at most sixteen."""
     given = os.environ.get("PYDYNAMO_COMPILE_WORKERS", "")
-    return int(given) if given.isdigit() else min(16, os.cpu_count() or 1)
+    return int(given) if given.isdigit() else min(16, _cores())
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 class Worker:
@@ -113,8 +119,12 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:  # a tree that is used without being installed
+        yield lambda: None
+        return
 
     bar = Progress(console=Console(file=sys.stderr), transient=True)
     task = bar.add_task("compiling Triton kernels", total=total)

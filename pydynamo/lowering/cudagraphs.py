@@ -1,8 +1,9 @@
 """mode="reduce-overhead": the whole compiled graph as one CUDA graph.
 
 Inputs that keep their address from call to call (parameters) are used in place; others are copied into static
-memory first.  Results are cloned, so that the next call cannot overwrite what the caller still holds.  A graph
-that changes its inputs, or that does something a capture forbids, goes on without a CUDA graph, and says so.
+memory first; where an address turns out to change after all, the graph is recorded again.  Results are cloned, so that
+the next call cannot overwrite what the caller still holds.  A graph that changes its inputs, or that does something a
+capture forbids, goes on without a CUDA graph, and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import torch
 
 log = logging.getLogger("pydynamo.lowering")
 MOST = 16  # sets of sizes that get a CUDA graph of their own
+AGAIN = 4  # recordings because an address has changed; after that, plain calls
 WARM = 2  # plain calls before the capture: they compile, and show which addresses stay
 Run = Callable[[list[Any]], Sequence[Any]]
 
@@ -24,7 +26,7 @@ class Recorder:
 
     def __init__(self, run: Run, capture: Callable[[Callable[[], Any]], tuple[Callable[[], None], Any]]) -> None:
         self.run, self.capture = run, capture
-        self.calls = 0
+        self.calls = self.again = 0
         self.addresses: list[int | None] = []
         self.static: list[Any] = []
         self.copied: list[int] = []
@@ -56,16 +58,30 @@ class Recorder:
         self.addresses = now
         try:
             self.replay, self.results = self.capture(lambda: self.run(list(self.static)))
-        except RuntimeError as e:
-            self.off = str(e)
-            log.warning("no CUDA graph: %s", self.off.splitlines()[0])
+        except Exception as e:  # whatever the operators in it may raise under a capture
+            self._stop(str(e) or type(e).__name__)
+
+    def _stop(self, why: str) -> None:
+        self.off, self.replay, self.results, self.static = why, None, (), []
+        log.warning("no CUDA graph: %s", why.splitlines()[0])
+
+    def _again(self, moved: Sequence[int], args: list[Any], now: list[int | None]) -> None:
+        """Record once more, with static memory for the arguments whose addresses have changed as well."""
+        self.again += 1
+        if self.again > AGAIN:
+            self._stop(f"argument {moved[0]} has moved again")
+            return
+        for i in (*moved, *self.copied):
+            self.addresses[i] = -1
+        self.replay, self.results = None, ()
+        self._record(args, now)
 
     def _play(self, args: list[Any], now: list[int | None]) -> Sequence[Any]:
-        moved = set(self.copied)
-        for i, (p, q) in enumerate(zip(self.addresses, now, strict=True)):
-            if i not in moved and p != q:  # an address that seemed to stay has changed
-                self.off = f"argument {i} has moved"
-                log.warning("no CUDA graph: %s", self.off)
+        copied = set(self.copied)
+        moved = [i for i, (p, q) in enumerate(zip(self.addresses, now, strict=True)) if i not in copied and p != q]
+        if moved:
+            self._again(moved, args, now)
+            if self.off:
                 return self.run(args)
         for i in self.copied:
             self.static[i].copy_(args[i])

@@ -8,6 +8,7 @@ JIT's per-call dispatch.  Sources live in the disk cache under the hash of their
 
 from __future__ import annotations
 
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -29,12 +30,24 @@ Launcher = Callable[..., None]
 
 
 def cache_dir() -> Path:
-    """Where kernel sources are kept: $PYDYNAMO_CACHE_DIR, else ~/.cache/pydynamo."""
+    """Where kernel sources are kept: $PYDYNAMO_CACHE_DIR, else ~/.cache/pydynamo; a temporary folder where no file can
+    be made there."""
     base = os.environ.get("PYDYNAMO_CACHE_DIR")
-    path = Path(base) if base else Path.home() / ".cache" / "pydynamo"
-    path = path / "kernels"
-    path.mkdir(parents=True, exist_ok=True)
-    return path
+    path = (Path(base) if base else Path.home() / ".cache" / "pydynamo") / "kernels"
+    return path if _writable(path) else _elsewhere()
+
+
+def _writable(path: Path) -> bool:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(path, os.W_OK | os.X_OK)
+
+
+@functools.cache
+def _elsewhere() -> Path:
+    return Path(tempfile.mkdtemp(prefix="pydynamo-kernels-"))
 
 
 def source_file(src: KernelSource) -> Path:

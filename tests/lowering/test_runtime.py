@@ -115,7 +115,29 @@ def test_recorder_copies_what_moves_and_keeps_results_apart():
     assert len(ran) == 3 and recorder.copied == [0]
 
 
-def test_recorder_gives_up_where_a_capture_fails_or_a_parameter_moves():
+def test_recorder_records_again_where_an_address_changes_after_all():
+    def capture(fn):
+        results = fn()
+        a, b = recorder.static
+        captures.append(recorder.copied)
+        return lambda: results[0].copy_(a * b), results
+
+    captures = []
+    recorder = Recorder(lambda args: (args[0] * args[1],), capture)
+    held, kept = torch.full((2,), 3.0), torch.full((2,), 5.0)
+    for i in range(8):
+        if i == 5:
+            held = torch.full((2,), 7.0)
+        got = recorder([held, kept])[0]
+        assert got.tolist() == (held * kept).tolist()
+    assert captures == [[], [0]] and not recorder.off
+    for i in range(8):  # a program that makes everything anew each time
+        kept = torch.full((2,), float(i))
+        assert recorder([held.clone(), kept])[0].tolist() == (held * kept).tolist()
+    assert captures == [[], [0], [0, 1]]
+
+
+def test_recorder_gives_up_where_a_capture_fails():
     def broken(fn):
         raise RuntimeError("operation not permitted when stream is capturing")
 

@@ -89,6 +89,12 @@ CUresult cuCtxSetCurrent(CUcontext current) { return CUDA_SUCCESS; }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *current, CUdevice device) { return cuCtxGetCurrent(current); }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+  *flags = 0;
+  *active = 1;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
   *value = 0;
   return CUDA_SUCCESS;
@@ -149,7 +155,8 @@ static CUresult launch(struct kernel *wanted, const unsigned grid[3], unsigned t
   if (shared > 49152 && shared > (unsigned)k->dynamic_shared)
     return CUDA_ERROR_INVALID_VALUE; /* more than 48 KB wants to be asked for */
   const char *path = getenv("FAKE_CUDA_LOG");
-  FILE *log = path ? fopen(path, "a") : NULL;
+  if (!path) return CUDA_SUCCESS;
+  FILE *log = fopen(path, "a");
   if (!log) return CUDA_ERROR_FILE_NOT_FOUND;
   fprintf(log, "%s %u %u %u %u %u %llu", k->name, grid[0], grid[1], grid[2], threads, shared,
           (unsigned long long)(uintptr_t)stream);
@@ -176,7 +183,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 #define ABSENT(name) \
   CUresult absent_##name(void) __asm__(#name); \
   CUresult absent_##name(void) { return CUDA_ERROR_NOT_SUPPORTED; }
-ABSENT(cuDevicePrimaryCtxGetState)
 ABSENT(cuLaunchCooperativeKernel)
 ABSENT(cuLinkAddData_v2)
 ABSENT(cuLinkComplete)

@@ -23,34 +23,43 @@ STREAM = 4321
 Case = tuple[Callable[..., Any], list[Any], dict[str, Any]]
 
 
+def compiler() -> list[str]:
+    """How a C compiler is called; raises RuntimeError where there is none."""
+    cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if cc is None:
+        raise RuntimeError("no C compiler")
+    return [cc, "-O1"]
+
+
 def build(folder: Path) -> None:
     """Make ``libcuda.so.1`` in `folder`; raises RuntimeError where there is no C compiler."""
     import triton
 
-    cc = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if cc is None:
-        raise RuntimeError("no C compiler")
     include = Path(triton.__file__).parent / "backends" / "nvidia" / "include"
     source = Path(__file__).with_suffix(".c")
     out = folder / "libcuda.so.1"
-    subprocess.run([cc, "-O1", "-shared", "-fPIC", f"-I{include}", str(source), "-o", str(out)], check=True)
+    subprocess.run([*compiler(), "-shared", "-fPIC", f"-I{include}", str(source), "-o", str(out)], check=True)
+
+
+def environment(folder: str) -> dict[str, str]:
+    """Variables of a process that finds the driver in `folder`, and caches that are its own."""
+    env = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "PYDYNAMO_TRITON_INTERPRET")}
+    return env | {
+        "LD_LIBRARY_PATH": folder,
+        "TRITON_LIBCUDA_PATH": folder,
+        "FAKE_CUDA_LOG": str(Path(folder) / "log"),
+        "TRITON_CACHE_DIR": str(Path(folder) / "triton"),
+        "PYDYNAMO_CACHE_DIR": str(Path(folder) / "cache"),
+        "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+    }
 
 
 def run(arguments: list[str], timeout: float = 600) -> subprocess.CompletedProcess[str]:
     """This module's `main` in a process that finds the fake driver."""
     with tempfile.TemporaryDirectory() as folder:
         build(Path(folder))
-        env = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "PYDYNAMO_TRITON_INTERPRET")}
-        env |= {
-            "LD_LIBRARY_PATH": folder,
-            "TRITON_LIBCUDA_PATH": folder,
-            "FAKE_CUDA_LOG": str(Path(folder) / "log"),
-            "TRITON_CACHE_DIR": str(Path(folder) / "triton"),
-            "PYDYNAMO_CACHE_DIR": str(Path(folder) / "cache"),
-            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-        }
         command = [sys.executable, "-m", "pydynamo.lowering.testing.fake_cuda", "--inside", *arguments]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout)
+        return subprocess.run(command, env=environment(folder), capture_output=True, text=True, timeout=timeout)
 
 
 # ---------------------------------------------------------------------- in the process with the fake driver
