@@ -13,56 +13,120 @@ struct Form {
     delta: u8,
     /// All ones if the second byte says how far the line moves.
     signed: u8,
-    /// All ones if the third byte says how many more lines there are.
-    lines: u8,
 }
 
 const FORMS: [Form; 16] = {
-    let mut forms = [Form { mask: 0x8080, width: 2, delta: 0, signed: 0, lines: 0 }; 16];
+    let mut forms = [Form { mask: 0x8080, width: 2, delta: 0, signed: 0 }; 16];
     let mut code = CODE_ONE_LINE;
     while code < CODE_NO_COLUMNS {
-        forms[code as usize] =
-            Form { mask: 0x80_8080, width: 3, delta: code - CODE_ONE_LINE, signed: 0, lines: 0 };
+        forms[code as usize] = Form { mask: 0x80_8080, width: 3, delta: code - CODE_ONE_LINE, signed: 0 };
         code += 1;
     }
-    forms[CODE_NO_COLUMNS as usize] = Form { mask: 0xc080, width: 2, delta: 0, signed: 0xff, lines: 0 };
-    forms[CODE_LONG as usize] = Form { mask: 0xc0_c0c0_c080, width: 5, delta: 0, signed: 0xff, lines: 0xff };
-    forms[CODE_NONE as usize] = Form { mask: 0x80, width: 1, delta: 0, signed: 0, lines: 0 };
+    forms[CODE_NO_COLUMNS as usize] = Form { mask: 0xc080, width: 2, delta: 0, signed: 0xff };
+    forms[CODE_LONG as usize] = Form { mask: 0xc0_c0c0_c080, width: 5, delta: 0, signed: 0xff };
+    forms[CODE_NONE as usize] = Form { mask: 0x80, width: 1, delta: 0, signed: 0 };
     forms
 };
+
+const WORD: usize = 8;
+/// The bytes that are looked through for heads at a time: the bits of a word.
+const BLOCK: usize = 64;
+/// Those that are looked at by one step.
+const GROUP: usize = 16;
+/// Lines that are nearer to 0, in tables that are shorter, cannot leave 32 bits within a table's short forms.
+const SMALL_LINE: i32 = 1 << 30;
+const SHORT_TABLE: usize = 1 << 24;
 
 /// Checks a whole table, to the entry with which it covers more than `most` units. Returns how many units it covers.
 ///
 /// # Errors
 /// As [`Reader::read`].
 pub(crate) fn check(table: &[u8], firstlineno: i32, most: u32) -> Result<u32> {
-    const WORD: usize = 8;
     let mut reader = Reader::new(table, firstlineno);
-    let mut units = 0;
-    while units <= most {
-        // Which form comes next is anybody's guess, so all are checked by the same steps.
-        let start = reader.pos.min(table.len().saturating_sub(WORD));
-        if let Some(word) = table.get(start..).and_then(<[u8]>::first_chunk::<WORD>)
-            && reader.pos < table.len()
-        {
-            let word = u64::from_le_bytes(*word) >> (8 * (reader.pos - start));
-            let form = FORMS[(word >> 3 & 0xf) as usize];
-            let (second, third) = ((word >> 8) as u8 & form.signed, (word >> 16) as u8 & form.lines);
-            let step = i32::from(second >> 1);
-            let step = i32::from(form.delta) + if second & 1 == 0 { step } else { -step };
-            let end = reader.pos + usize::from(form.width);
-            if let Some(line) = reader.line.checked_add(step)
-                && line.checked_add(i32::from(third)).is_some()
-                && line != i32::MIN
-                && word & form.mask == u64::from(ENTRY)
-                && end <= table.len()
-            {
-                reader.line = line;
-                reader.pos = end;
-                units += (word as u32 & 7) + 1;
-                continue;
+    let begins_well = table.first().is_some_and(|head| head & ENTRY != 0);
+    if !begins_well || !(GROUP..SHORT_TABLE).contains(&table.len()) {
+        return check_slowly(reader, 0, most);
+    }
+    let (mut start, mut units, mut is_small) = (0, 0, is_small(reader.line));
+    // Where an entry ends is known without reading it, so that no step waits for the one before.
+    for base in (0..table.len()).step_by(BLOCK) {
+        // The first entry has no end of another before it.
+        let mut ends = heads(table, base) & !u64::from(base == 0);
+        while ends != 0 {
+            let end = base + ends.trailing_zeros() as usize;
+            ends &= ends - 1;
+            if let Some((covered, moved)) = step(table, start, end).filter(|_| is_small) {
+                units += covered;
+                reader.line += moved;
+            } else {
+                reader.pos = start;
+                units += reader.read_slowly(&mut { Location::NONE })?;
+                is_small = self::is_small(reader.line);
+                if reader.pos != end {
+                    return check_slowly(reader, units, most);
+                }
+            }
+            start = end;
+            if units > most {
+                return Ok(units);
             }
         }
+    }
+    reader.pos = start;
+    check_slowly(reader, units, most)
+}
+
+fn is_small(line: i32) -> bool {
+    (-SMALL_LINE..SMALL_LINE).contains(&line)
+}
+
+/// Which of the bytes of a block begin entries: those with the highest bit. Behind the table's last byte another one seems to begin.
+#[inline]
+fn heads(table: &[u8], base: usize) -> u64 {
+    let (mut bits, last) = (0, table.len() - GROUP);
+    for at in (base..base + BLOCK).step_by(GROUP) {
+        // The last bytes are looked at together with some that come before them, and then there are none.
+        let from = at.min(last);
+        if let Some(group) = table.get(from..).and_then(<[u8]>::first_chunk) {
+            let group = u64::from(highest_bits(group)).checked_shr((at - from) as u32).unwrap_or(0);
+            bits |= group << (at - base);
+        }
+    }
+    bits | 1_u64.checked_shl((table.len() - base) as u32).unwrap_or(0)
+}
+
+/// The highest bit of each byte.
+#[inline]
+fn highest_bits(group: &[u8; GROUP]) -> u16 {
+    // Multiplied with it, the highest bits of a word's bytes go to its highest byte, in their order.
+    const GATHER: u64 = 0x0002_0408_1020_4081;
+    let word = u128::from_le_bytes(*group);
+    let gather = |word: u64| (word & 0x8080_8080_8080_8080).wrapping_mul(GATHER) >> 56;
+    (gather(word as u64) | gather((word >> 64) as u64) << 8) as u16
+}
+
+/// Checks the entry from `start` to the next one at `end`, if its numbers take a byte each. Returns how many units it covers, and how
+/// far it moves the line.
+#[allow(clippy::inline_always, reason = "called at one place, for every entry there is")]
+#[inline(always)]
+fn step(table: &[u8], start: usize, end: usize) -> Option<(u32, i32)> {
+    // Which form comes next is anybody's guess, so all are checked by the same steps.
+    let at = start.min(table.len() - WORD);
+    let word = u64::from_le_bytes(*table.get(at..)?.first_chunk()?) >> (8 * (start - at));
+    let form = FORMS[(word >> 3 & 0xf) as usize];
+    if end - start != usize::from(form.width) || word & form.mask != u64::from(ENTRY) {
+        return None;
+    }
+    let second = (word >> 8) as u8 & form.signed;
+    let moved = i32::from(second >> 1);
+    let moved = i32::from(form.delta) + if second & 1 == 0 { moved } else { -moved };
+    Some(((word as u32 & 7) + 1, moved))
+}
+
+/// The same as [`check`], from where the reader is.
+#[inline(never)]
+fn check_slowly(mut reader: Reader<'_>, mut units: u32, most: u32) -> Result<u32> {
+    while units <= most {
         match reader.read_slowly(&mut { Location::NONE })? {
             0 => break,
             covered => units += covered,
