@@ -46,7 +46,10 @@ struct Scratch {
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
     SCRATCH.with_borrow_mut(|scratch| {
-        disassemble_with::<true>(version, raw, program, &mut Layout::default(), scratch)?;
+        let mut layout = std::mem::take(&mut scratch.layout);
+        let fits = disassemble_with::<true>(version, raw, program, &mut layout, scratch);
+        scratch.layout = layout;
+        fits?;
         if scratch.wide_jumps.is_empty() { Ok(()) } else { remember_long_jumps(version, program, scratch) }
     })
 }
@@ -106,8 +109,6 @@ fn disassemble_with<const POSITIONS: bool>(
     if units > MAX_UNITS {
         return Err(Error::whole(ErrorKind::TooLarge, format!("co_code is longer than {MAX_UNITS} units")));
     }
-    scratch.index_at.clear();
-    scratch.index_at.resize(units as usize, NO_INDEX);
     program.insts.reserve(units as usize);
 
     let mut table = exntable::Reader::new(raw.exceptiontable, units);
@@ -121,9 +122,11 @@ fn disassemble_with<const POSITIONS: bool>(
         });
     }
     let starts = layout.begin();
+    starts.reserve(units as usize + 1);
     walk::<POSITIONS>(version, raw, program, scratch, starts)?;
+    let fits = resolve_targets(version, program, scratch, starts, units)?;
     starts.push(units);
-    resolve_targets(version, program, scratch)
+    Ok(fits)
 }
 
 fn walk<const POSITIONS: bool>(
@@ -147,23 +150,33 @@ fn walk<const POSITIONS: bool>(
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
     regions.boundary = regions.spans.first().map_or(u32::MAX, |span| span.0);
     let code = raw.code.as_chunks::<2>().0;
-    let index_at = &mut scratch.index_at[..];
     let mut pos = 0;
     while let Some(&[opcode, low]) = code.get(pos as usize) {
         let start = pos;
-        let index = program.insts.len() as u32;
-        let Read { base: mut opcode, mut shape } = reading[opcode as usize];
-        let (mut arg, mut written) = (u32::from(low), Written::PLAIN);
+        let Read { base: opcode, mut shape } = reading[opcode as usize];
+        let mut inst = Inst { region: regions.current, ..Inst::new(opcode, u32::from(low)) };
         if shape.is_illegal() {
+            let index = program.insts.len() as u32;
             let prefixed = prefixed(version, reading, code, pos, index)?;
-            (pos, arg) = (prefixed.pos, prefixed.arg);
-            Read { base: opcode, shape } = reading[prefixed.opcode as usize];
-            legal(version, opcode, index)?;
+            (pos, inst.arg) = (prefixed.pos, prefixed.arg);
+            Read { base: inst.opcode, shape } = reading[prefixed.opcode as usize];
+            legal(version, inst.opcode, index)?;
             if shape.is_jump() {
                 scratch.wide_jumps.push((index, prefixed.count));
-            } else if prefixed.count != shape::prefixes(arg) {
-                written = Written::with_prefixes(prefixed.count);
+            } else if prefixed.count != shape::prefixes(inst.arg) {
+                inst.written = Written::with_prefixes(prefixed.count);
             }
+        }
+        if pos >= regions.boundary {
+            regions.advance(start, pos)?;
+            inst.region = regions.current;
+        }
+        pos += 1 + shape.caches();
+        if shape.is_jump() {
+            let index = program.insts.len() as u32;
+            inst.target = target_unit(shape, pos, inst.arg, units, index)?;
+            inst.arg = 0;
+            scratch.jumps.push(index);
         }
         if POSITIONS {
             // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
@@ -173,25 +186,10 @@ fn walk<const POSITIONS: bool>(
                 line += 1;
                 stretch = &lines[line];
             }
+            inst.loc = stretch.loc;
         }
-        if pos >= regions.boundary {
-            regions.advance(start, pos)?;
-        }
-        pos += 1 + shape.caches();
-        let mut target = NO_INDEX;
-        if shape.is_jump() {
-            target = target_unit(shape, pos, arg, units, index)?;
-            arg = 0;
-            scratch.jumps.push(index);
-        }
-        if !POSITIONS {
-            starts.push(start);
-        }
-        if let Some(index_at) = index_at.get_mut(start as usize) {
-            *index_at = index;
-        }
-        let loc = if POSITIONS { stretch.loc } else { Location::NONE };
-        program.insts.push(Inst { opcode, written, arg, target, region: regions.current, loc });
+        starts.push(start);
+        program.insts.push(inst);
     }
     if pos > units {
         let last = program.insts.len() as u32 - 1;
@@ -375,7 +373,21 @@ fn inside(unit: u32) -> Error {
 }
 
 /// From units to indices. Says whether all jumps have the opcodes of their direction.
-fn resolve_targets(version: Version, program: &mut Program, scratch: &Scratch) -> Result<bool> {
+fn resolve_targets(
+    version: Version,
+    program: &mut Program,
+    scratch: &mut Scratch,
+    starts: &[u32],
+    units: u32,
+) -> Result<bool> {
+    if scratch.jumps.is_empty() && program.regions.is_empty() {
+        return Ok(true);
+    }
+    scratch.index_at.clear();
+    scratch.index_at.resize(units as usize, NO_INDEX);
+    for (index, &start) in (0..).zip(starts) {
+        scratch.index_at[start as usize] = index;
+    }
     let shapes = shape::of(version);
     let mut fits = true;
     let index_of = |unit: u32| scratch.index_at.get(unit as usize).copied().unwrap_or(NO_INDEX);
