@@ -14,6 +14,7 @@ from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicO
 from pydynamo.errors import BackendError, NeedsNumbers
 from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation
+from pydynamo.frontend.overlaps import Apart, overlap, places_of
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
@@ -59,6 +60,7 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
     """What the backend makes of ``module``."""
     _forget_source_with(module)
     backend = root.options.backend
+    plain = module.forward
     try:
         compiled = _compiled(backend, root, module)
     except RecursionError:
@@ -68,7 +70,8 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
         if number is not None:
             raise RestartTranslation("static", number) from error
         traced = getattr(backend, "wants_fake_inputs", False)
-        as_it_is = isinstance(error, _HANGS_ON_DATA) or (traced and type(error) in _RAISED_BY_OPERATORS)
+        beyond_it = type(error) in _RAISED_BY_OPERATORS or _is_limit_of_autograd(error)
+        as_it_is = isinstance(error, _HANGS_ON_DATA) or (traced and beyond_it)
         if root.options.fullgraph or not as_it_is:
             raise BackendError(
                 f"the backend {_name_of(backend)} failed on a graph of {root.code.co_qualname}: "
@@ -80,15 +83,39 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
             _name_of(backend),
             error,
         )
-        compiled = module.forward
+        compiled = plain
     if not callable(compiled):
         raise BackendError(f"the backend gave {compiled!r}, which is not callable")
+    if compiled != plain and compiled is not module:
+        compiled = _while_apart(root, compiled, plain)
     events.graph_compiled(name, module)
     if root.closed_modes:
         from pydynamo.frontend.variables.contexts import restoring_modes
 
         return restoring_modes(compiled)
     return compiled
+
+
+def _while_apart(root: RootTranslator, compiled: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``compiled``, as long as no memory overlaps that the graph writes to."""
+    graph = root.graph
+    if not graph.leaves_traces:
+        return compiled
+    places = places_of([entry.node.meta["example_value"] for entry in graph.inputs], graph.changes.writes_to)
+    if not places:
+        return compiled
+    if overlap(places, [entry.example for entry in graph.inputs]):
+        return plain
+    return Apart(compiled, plain, places)
+
+
+def _is_limit_of_autograd(error: Exception) -> bool:
+    """True for what AOTAutograd says itself of graphs that it does not take."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    where = step.tb_frame.f_globals.get("__name__", "") if step is not None else ""
+    return isinstance(error, AssertionError) and where.startswith("torch._functorch.")
 
 
 def _name_of(backend: Any) -> str:

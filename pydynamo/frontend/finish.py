@@ -60,7 +60,8 @@ def with_draft(root: RootTranslator, emit: Callable[[PyCodegen], None]) -> None:
         else:
             cg.emit(asm.instruction("POP_TOP"))
     emit(cg)
-    _shorten(cg, plan)
+    if not root.graph.more_outputs:
+        _shorten(cg, plan)
     root.new_code = _assemble(root, cg)
 
 

@@ -22,6 +22,7 @@ class Changes:
     def __init__(self) -> None:
         self.drawn = False
         self.lasting = False
+        self._anything = False
         self._written: list[torch.Tensor] = []
 
     def note(self, traces: Traces, known: bool) -> None:
@@ -30,7 +31,16 @@ class Changes:
         # autograd's own notes about a tensor that is changed in place cannot be taken back
         noted = torch.is_grad_enabled() and any(t.requires_grad for t in traces.written)
         self.lasting |= noted or not known
+        self._anything |= not known
         self._written += traces.written
+
+    def writes_to(self, fake: torch.Tensor) -> bool:
+        """True if the memory of the tensor is, or may be, written to."""
+        try:
+            storage = fake.untyped_storage()._cdata
+            return self._anything or any(storage == tensor.untyped_storage()._cdata for tensor in self._written)
+        except (NotImplementedError, RuntimeError):
+            return True  # a layout without a storage
 
     def positions(self, fakes: Sequence[Any]) -> tuple[int, ...] | None:
         """Which of the inputs' memory is written to, one input for each storage; None if not all can be taken back."""

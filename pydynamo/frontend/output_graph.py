@@ -19,6 +19,7 @@ from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
 from pydynamo.frontend.fake_mode import TranslationMode
 from pydynamo.frontend.first_run import Changes
 from pydynamo.frontend.guards import GuardSet, global_state
+from pydynamo.frontend.refusals import may_refuse, refusal
 from pydynamo.frontend.regions import Region, fold_regions
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable, wrap_result
@@ -58,6 +59,10 @@ class OutputGraph:
         self.may_run_again = False
         #: what checkpointed calls recorded
         self.regions: list[Region] = []
+        #: the nodes that run though nobody needs what they give
+        self._seen: list[torch.fx.Node] = []
+        #: how many outputs come after those that were asked for
+        self.more_outputs = 0
         self._items: dict[tuple[torch.fx.Node, Any], torch.fx.Node] = {}
         self._last_input: torch.fx.Node | None = None
         self.ops = 0
@@ -102,10 +107,9 @@ class OutputGraph:
         fakes = [arg.as_fake() for arg in args]
         fake_kwargs = {key: arg.as_fake() for key, arg in kwargs.items()}
         self.fake_mode.traces.clear()
-        if op == "call_method":
-            result = self.propagate(lambda: getattr(fakes[0], name)(*fakes[1:], **fake_kwargs), name)
-        else:
-            result = self.propagate(lambda: target(*fakes, **fake_kwargs), name)
+        call = _method(name) if op == "call_method" else target
+        result = self.propagate(lambda: call(*fakes, **fake_kwargs), name)
+        self._refuse_types(name, call, fakes, fake_kwargs)
         self._note_traces(name, target)
         known: dict[int, VariableTracker] = {}
         for value in [*args, *kwargs.values()]:
@@ -113,6 +117,11 @@ class OutputGraph:
         node = self.graph.create_node(op, target, fx_args, fx_kwargs)
         if failing:
             node.meta["may_fail"] = True
+        traces = self.fake_mode.traces
+        kept = traces.written and not self._are_new(traces.written)  # by what it writes to
+        noticed = failing or traces.drawn or _may_be_refused(fakes)
+        if noticed and not kept and isinstance(result, torch.Tensor):
+            self._seen.append(node)
         wrapped = wrap_result(tx, result, node, known)
         if _is_fact(wrapped) and result is not None:
             self._erase(node)
@@ -120,6 +129,14 @@ class OutputGraph:
         self.ops += 1
         node.meta["user_stack"] = tx.user_stack()
         return wrapped
+
+    def _refuse_types(self, name: str, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
+        """Break if the write that was just propagated is one that real tensors refuse."""
+        traces = self.fake_mode.traces
+        if traces.written and not (traces.drawn or traces.unknown) and may_refuse(traces.written):
+            found = refusal(call, args, kwargs)
+            if found:
+                unsupported("operator-error", f"{name}: {found}")
 
     def _note_traces(self, name: str, target: Any) -> None:
         """Keep account of what the operator that was just propagated leaves behind if a later one fails."""
@@ -215,7 +232,9 @@ class OutputGraph:
 
     def finish(self, outputs: list[torch.fx.Node]) -> torch.fx.GraphModule:
         """Close the graph with these outputs; dead pure nodes and unused inputs go."""
-        self.graph.output(tuple(outputs))
+        unused = self._unused(outputs)
+        self.more_outputs = len(unused)
+        self.graph.output((*outputs, *unused))
         self.graph.eliminate_dead_code(_is_impure)
         fold_regions(self.graph, self.regions)
         kept = []
@@ -226,6 +245,31 @@ class OutputGraph:
                 self.graph.erase_node(entry.node)
         self.inputs = kept
         return torch.fx.GraphModule({}, self.graph, "CompiledGraph")
+
+    def _unused(self, outputs: list[torch.fx.Node]) -> list[torch.fx.Node]:
+        """Tensors that no output needs, but whose operators would be missed: they draw random numbers or may fail.
+
+        Backends drop what gives no output; without gradients, as the backward pass must not go through them.
+        """
+        needed = set(outputs)
+        found = []
+        seen = set(self._seen)
+        for node in reversed(self.graph.nodes):
+            if node not in needed and node in seen:
+                needed.add(node)
+                found.append(self.graph.create_node("call_method", "detach", (node,), {}))
+            if node in needed:
+                needed.update(node.all_input_nodes)
+        return found
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda owner, *args, **kwargs: getattr(owner, name)(*args, **kwargs)
+
+
+def _may_be_refused(fakes: list[Any]) -> bool:
+    """True for what fake tensors do not refuse for the types of elements, where real ones may: of whole numbers, mostly."""
+    return any(isinstance(fake, torch.Tensor) and not fake.is_floating_point() for fake in fakes)
 
 
 def _is_fact(value: VariableTracker) -> bool:

@@ -162,7 +162,10 @@ class SymbolicShapes:
         dims = self.dynamic_sizes(value, source)
         if not dims:
             output.guards.add("TENSOR_MATCH", source, TensorGuard(value, tuple(value.shape), _strides(value)))
-            return output.fake_mode.fake_of(value)
+            try:
+                return output.fake_mode.fake_of(value)
+            except RuntimeError as error:  # its base has got other data since the view was taken
+                unsupported("tensor-subclass", f"{source.name} is no view that can be described: {error}")
         from torch.fx.experimental.symbolic_shapes import DimDynamic
 
         env = self.environment(output.fake_mode)

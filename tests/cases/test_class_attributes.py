@@ -1,5 +1,9 @@
 """Class attributes are read and written as they are now: between calls, through instances, subclasses and metaclasses."""
 
+import collections
+import enum
+
+import pytest
 import torch
 from harness import program
 
@@ -341,3 +345,49 @@ def test_class_attribute_as_a_function_constant():
         return (torch.ones(1),)
 
     return f, [(torch.ones(1),), mul, scaled]
+
+
+class _NamedPair(collections.namedtuple("_NamedPair", "p")):
+    pass
+
+
+#: by name: what makes a class, and what makes an object of it
+KINDS = {
+    "a named tuple": (lambda: type("N", (_NamedPair,), {}), lambda cls: cls(1)),
+    "an exception": (lambda: type("N", (ValueError,), {}), lambda cls: cls()),
+    "an enum": (lambda: enum.Enum("N", "A"), lambda cls: cls.A),
+    "a number": (lambda: type("N", (int,), {}), lambda cls: cls(3)),
+    "a list": (lambda: type("N", (list,), {}), lambda cls: cls()),
+    "a module": (lambda: type("N", (torch.nn.Module,), {}), lambda cls: cls()),
+    "an object": (lambda: type("N", (), {}), lambda cls: cls()),
+    "a tensor": (lambda: type("N", (torch.Tensor,), {}), lambda cls: torch.ones(1).as_subclass(cls)),
+}
+
+
+@pytest.mark.parametrize(("make", "instance"), KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("inside", [False, True])
+def test_attributes_that_a_class_of_any_kind_gets_and_loses(make, instance, inside):
+    def run(decorate):
+        cls = make()
+
+        def f(held):
+            held = instance(cls) if inside else held
+            return hasattr(held, "note"), getattr(held, "note", 0)
+
+        def count(held):
+            cls.calls = getattr(cls, "calls", 0) + 1
+            return held.calls, type(held).calls
+
+        f, count = decorate(f), decorate(count)
+        seen = [f(instance(cls))]
+        cls.note = 5
+        seen.append(f(instance(cls)))
+        del cls.note
+        seen.append(f(instance(cls)))
+        cls.__getattr__ = lambda self, name: f"no {name}"
+        seen.append(f(instance(cls)))
+        return [*seen, count(instance(cls)), count(instance(cls))]
+
+    import pydynamo
+
+    assert run(lambda function: pydynamo.compile(function, backend="eager")) == run(lambda function: function)

@@ -1,6 +1,7 @@
 """Objects of classes that derive from dict, OrderedDict and list: outputs of models, configurations, typed lists."""
 
 import collections
+import copy
 import dataclasses
 
 from harness import program, torch, whole
@@ -316,3 +317,30 @@ def test_slots_new_and_reading_past_everything():
         return made, made.tag, made[0] + 1, reads.seven, reads.own, list(reads.keys()), given.tag, given[0] + 1
 
     return f, [(ONE, Slotted([ONE], "u"))]
+
+
+@program
+def test_attributes_that_a_container_itself_has():
+    class Pair(collections.namedtuple("Pair", "a b")):
+        pass
+
+    def f(x, held):
+        return x + 1, hasattr(held, "note"), getattr(held, "note", None), hasattr(held, "other")
+
+    calls = []
+    for held in (collections.OrderedDict(a=1), collections.Counter("ab"), Pair(1, 2)):
+        calls.append((torch.ones(1), copy.copy(held)))
+        held.note = 3
+        calls.append((torch.ones(1), held))
+    return f, calls
+
+
+@program
+def test_state_dict_has_its_metadata():
+    layer = torch.nn.Sequential(torch.nn.Linear(1, 1))
+
+    def f(x):
+        state = layer.state_dict()
+        return x + 1, list(state), state._metadata
+
+    return f, [(torch.ones(1),)] * 2

@@ -381,3 +381,15 @@ def test_the_traceback_of_a_handled_exception_may_be_passed_on():
         lambda e: e.__traceback__.tb_lineno > 0,
     ]
     return f, [(torch.ones(2), look) for look in looks]
+
+
+@program
+def test_a_grad_mode_that_is_no_bool_is_refused():
+    def f(x, mode):
+        try:
+            torch.set_grad_enabled(mode)
+        except TypeError as error:
+            print(error)
+        return x * 2, torch.is_grad_enabled()
+
+    return f, [(torch.ones(1), mode) for mode in (1, None, 0, True)]

@@ -284,3 +284,29 @@ def test_equal_literals_and_what_is_made_of_them():
         return names, d is e, d is d, a == c, a in [c], [q is a for q in (a, b, c)], x + len(c)
 
     return f, [(torch.ones(2),)]
+
+
+@program
+def test_a_tuple_of_the_code_is_one_object():
+    def made():
+        return ("a", 1)
+
+    def f(x):
+        in_loop = [((1, "b"), (2, (3, 4))) for _ in range(2)]
+        a, b = made(), made()
+        print(a is b)
+        inner = in_loop[0][1][1]
+        return x + 1, in_loop, in_loop[0] is in_loop[1], a is b, [a, b, made()], [inner, in_loop[1][1][1]]
+
+    return f, [(torch.ones(1),)] * 2
+
+
+@program
+def test_a_tuple_of_the_code_that_comes_back_as_an_argument():
+    def made():
+        return (1, 2)
+
+    def f(x, given):
+        return x + 1, given is made(), [given, made()]
+
+    return f, [(torch.ones(1), made()), (torch.ones(1), tuple([1, 2])), (torch.ones(1), made())]

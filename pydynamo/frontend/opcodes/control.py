@@ -9,9 +9,10 @@ from pydynamo.frontend import operators as ops
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.inline import CoroutineVariable, GeneratorVariable, exception_to_raise
+from pydynamo.frontend.opcodes.stack import held_constant
 from pydynamo.frontend.variables.base import ExcInfoVariable, NullVariable, VariableTracker, type_name
 from pydynamo.frontend.variables.classes import ClassVariable
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, from_python
+from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant
 from pydynamo.frontend.variables.exceptions import ExceptionVariable, TracebackVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -134,7 +135,7 @@ def _return_value(tx: Translator, inst: Any) -> None:
 
 @op("RETURN_CONST")
 def _return_const(tx: Translator, inst: Any) -> None:
-    tx.return_value(from_python(inst.argval))
+    tx.return_value(held_constant(tx, inst.argval))
 
 
 @op("RETURN_GENERATOR")

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import unsupported
-from pydynamo.frontend.variables.base import NullVariable
+from pydynamo.frontend.source import const
+from pydynamo.frontend.variables.base import NullVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant, from_python
+from pydynamo.frontend.variables.sequence import SequenceVariable
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -74,7 +76,23 @@ def _copy(tx: Translator, inst: Any) -> None:
 
 @op("LOAD_CONST", "LOAD_CONST_IMMORTAL", "LOAD_CONST_MORTAL")
 def _load_const(tx: Translator, inst: Any) -> None:
-    tx.push(from_python(inst.argval))
+    tx.push(held_constant(tx, inst.argval))
+
+
+def held_constant(tx: Translator, value: Any) -> VariableTracker:
+    """A constant of a code object; its tuples and frozen sets are the same objects each time."""
+    if type(value) not in (tuple, frozenset) or not value:
+        return from_python(value)
+    known = tx.root.by_id.get(id(value))
+    if known is not None:
+        return known
+    made = from_python(value)
+    if type(value) is tuple:
+        made = SequenceVariable([held_constant(tx, item) for item in value], tuple)
+    made.source = const(value)
+    tx.root.by_id[id(value)] = made
+    tx.root.keep_alive.append(value)
+    return made
 
 
 @op("LOAD_SMALL_INT")
@@ -84,16 +102,12 @@ def _load_small_int(tx: Translator, inst: Any) -> None:
 
 @op("LOAD_COMMON_CONSTANT")
 def _load_common_constant(tx: Translator, inst: Any) -> None:
-    from pydynamo.frontend.source import const
-
     value = _COMMON_CONSTANTS[inst.arg]
     tx.push(tx.wrap_at(value, const(value)))
 
 
 @op("LOAD_ASSERTION_ERROR")
 def _load_assertion_error(tx: Translator, inst: Any) -> None:
-    from pydynamo.frontend.source import const
-
     tx.push(tx.wrap_at(AssertionError, const(AssertionError)))
 
 

@@ -325,8 +325,10 @@ def context_class(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> Vari
     if cls is torch.inference_mode and len(args) + len(kwargs) <= 1:
         return _inference_mode(tx, [*args, *kwargs.values()])
     if cls is torch.set_grad_enabled:
-        mode = args[0] if args else kwargs["mode"]
-        made = GradModeVariable(cls, bool(mode.realize().as_constant()))
+        mode = (args[0] if args else kwargs["mode"]).realize()
+        if mode.python_type() is not bool:
+            unsupported("unsupported-context", f"set_grad_enabled of a {mode.python_type().__name__}, which it refuses")
+        made = GradModeVariable(cls, tx.truth(mode))
         made.enter(tx)
         return made
     if cls is torch.autocast:

@@ -133,6 +133,8 @@ class DictVariable(VariableTracker):
             return MethodOfBuiltin(self, name)
         if defines(self.cls, name):
             unsupported("unsupported-attribute", f"attribute {name!r} of {self.describe()}")
+        if self.source is not None and self.cls.__dictoffset__:
+            unsupported("unsupported-attribute", f"attribute {name!r}, which only {self.describe()} itself may have")
         tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -41,6 +41,8 @@ class NNModuleVariable(ObjectVariable):
         found = self._from_stores(tx, name)
         if found is not None:
             return found
+        getter = lookup(self.cls, "__getattr__")[1]
+        tx.function_at(getter, lookup_source(tx, self.cls, "__getattr__"))  # guarded to be the one that knows no more
         tx.raise_error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
 
     def _from_stores(self, tx: Translator, name: str) -> VariableTracker | None:

@@ -80,10 +80,10 @@ def _c_layout(cls: type) -> bool:
     )
 
 
-def class_attribute_of(
-    tx: Translator, owner: VariableTracker, cls: type, name: str, start: type | None = None
-) -> VariableTracker:
+def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: str) -> VariableTracker:
     """``owner.name`` found on the class, with descriptors bound; AttributeError in the user's program otherwise."""
+    if tx.ledger.class_override(cls, name) is not None:
+        unsupported("unsupported-attribute", f"{name} of a class that changed")
     base, raw = lookup(cls, name)
     if base is not None:
         return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
@@ -91,6 +91,13 @@ def class_attribute_of(
         from pydynamo.frontend.variables.classes import ClassVariable
 
         return ClassVariable(cls, None)
+    tx.output.guards.add("CLASS_LACKS", sources.const(cls), name)
+    fallback, raw = lookup(cls, "__getattr__")
+    if isinstance(raw, types.FunctionType):
+        function = tx.function_at(raw, lookup_source(tx, cls, "__getattr__"))
+        return function.call_function(tx, [owner, constant(name)], {})
+    if fallback is None:
+        tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__getattr__")
     tx.raise_error(AttributeError, f"'{type_name(cls)}' object has no attribute '{name}'")
 
 

@@ -224,6 +224,8 @@ def namedtuple_attribute(tx: Translator, var: SequenceVariable, name: str) -> Va
         return MethodOfBuiltin(var, name)
     if name == "_fields" and not is_structseq(var.cls):
         return from_python(tuple(var.cls._fields))  # type: ignore[attr-defined]
+    if var.source is not None and var.cls.__dictoffset__ and not defines(var.cls, name):
+        unsupported("unsupported-attribute", f"attribute {name!r}, which only {var.describe()} itself may have")
     return class_attribute_of(tx, var, var.cls, name)
 
 

@@ -253,7 +253,10 @@ def _assert(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _set_grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     from pydynamo.frontend.variables.contexts import set_grad_mode
 
-    set_grad_mode(tx, bool(args[0].realize().as_constant()))
+    mode = args[0].realize()
+    if mode.python_type() is not bool:
+        unsupported("unsupported-torch-call", f"_set_grad_enabled of a {mode.python_type().__name__}")
+    set_grad_mode(tx, tx.truth(mode))
     return NONE
 
 

@@ -1,0 +1,123 @@
+"""A backend that makes a graph functional sees and leaves behind what the graph itself would: memory, random numbers, errors."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import pydynamo  # noqa: E402
+
+
+def write_one(x, y):
+    x.add_(1)
+    return y * 2
+
+
+def write_both(x, y):
+    x.add_(1)
+    y.mul_(3)
+    return x + y
+
+
+def write_detached(x, y):
+    x.detach().mul_(3)
+    return abs(y)
+
+
+#: pairs of tensors of two elements
+PAIRS = {
+    "apart": lambda: (torch.ones(2), torch.ones(2)),
+    "the same": lambda: (torch.ones(2),) * 2,
+    "the same memory": lambda: (lambda base: (base[:2], base[:2]))(torch.ones(4)),
+    "overlapping": lambda: (lambda base: (base[:2], base[1:3]))(torch.ones(4)),
+    "halves": lambda: (lambda base: (base[:2], base[2:]))(torch.ones(4)),
+    "a view and its base": lambda: (lambda base: (base.view(-1), base))(torch.ones(2)),
+    "detached": lambda: (lambda base: (base.detach(), base))(torch.ones(2)),
+    "detached from a leaf": lambda: (lambda base: (base.detach(), base))(torch.ones(2).requires_grad_()),
+    "longer": lambda: (lambda base: (base[:4], base[1:]))(torch.ones(5)),
+}
+
+
+def outcome(function, args):
+    try:
+        result = function(*args)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return result if isinstance(result, str) else [result.tolist(), *(a.tolist() for a in args)]
+
+
+@pytest.mark.parametrize("dynamic", [None, True, False])
+@pytest.mark.parametrize("function", [write_one, write_both, write_detached])
+@pytest.mark.parametrize("first", PAIRS)
+def test_what_is_written_through_one_input_is_seen_through_another(function, first, dynamic):
+    compiled = pydynamo.compile(function, backend="aot_eager", dynamic=dynamic)
+    for pair in (first, *PAIRS):
+        assert outcome(compiled, PAIRS[pair]()) == outcome(function, PAIRS[pair]()), pair
+
+
+def test_inputs_that_are_apart_run_what_was_compiled():
+    from pydynamo.frontend.overlaps import overlap, places_of
+
+    x, y = torch.ones(4), torch.ones(4)
+    places = places_of([x, y], lambda tensor: tensor is x)
+    assert not overlap(places, [x, y])
+    assert not overlap(places, [x[:0], x])
+    assert overlap(places, [x, x])
+    assert places_of([x, y], lambda tensor: False) == []
+    assert places_of([x, 3], lambda tensor: True) == []
+
+
+DRAWS = {
+    "rand_like": torch.rand_like,
+    "randn": lambda x: torch.randn(3),
+    "dropout": torch.nn.functional.dropout,
+    "bernoulli": torch.bernoulli,
+    "in place": lambda x: x.double().normal_(),
+    "two": lambda x: (torch.randint(0, 5, (2,)), torch.randperm(4)),
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS)
+def test_random_numbers_that_nobody_uses_are_drawn(draw, grad):
+    def f(x):
+        draw(x)
+        return x + 1
+
+    states = []
+    for function in (f, pydynamo.compile(f, backend="aot_eager")):
+        torch.manual_seed(0)
+        x = torch.ones(4, requires_grad=grad)
+        result = function(x)
+        states.append(torch.get_rng_state())
+        if grad:
+            result.sum().backward()
+            assert x.grad.tolist() == [1.0] * 4
+    assert torch.equal(*states)
+
+
+REFUSED = {
+    "a mask times a number": (lambda x: x.mul_(3), torch.bool),
+    "a mask times a fraction": (lambda x: x.mul_(3.5), torch.bool),
+    "integers times a fraction": (lambda x: x.mul_(3.5), torch.int64),
+    "integers divided": (lambda x: x.div_(2), torch.int64),
+    "integers and floats": (lambda x: x.addcmul_(torch.ones(3), torch.ones(3)), torch.int64),
+    "through a view": (lambda x: x[1:].mul_(3), torch.bool),
+    "through data": (lambda x: x.data.mul_(3), torch.bool),
+    "of a copy": (lambda x: x.clone().mul_(2), torch.bool),
+    "a result that nobody uses": (lambda x: (torch.relu(x), "not reached")[1], torch.bool),
+    "an absolute value that nobody uses": (lambda x: (abs(x), "not reached")[1], torch.bool),
+    "an index that nobody uses": (lambda x: (torch.ones(2)[x], "not reached")[1], torch.int64),
+}
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize(("function", "dtype"), REFUSED.values(), ids=REFUSED)
+def test_what_operators_refuse_is_refused(function, dtype, dynamic):
+    compiled = pydynamo.compile(function, backend="aot_eager", dynamic=dynamic)
+    x = torch.tensor([1, 2, 3], dtype=dtype)
+    for _ in range(2):
+        want = outcome(function, (x.clone(),))
+        assert "Error" in want
+        assert outcome(compiled, (x.clone(),)) == want
