@@ -18,6 +18,9 @@ use crate::{exntable, tables};
 /// Code objects above this many units are refused, so that no sum of sizes can overflow 32 bits.
 pub const MAX_UNITS: u32 = 1 << 28;
 
+/// With one jump or region for so many instructions, all units' indices are noted.
+const WORTH_A_TABLE: usize = 6;
+
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
@@ -383,14 +386,25 @@ fn resolve_targets(
     if scratch.jumps.is_empty() && program.regions.is_empty() {
         return Ok(true);
     }
+    // A few are looked up faster than a table for all is made.
+    let few = WORTH_A_TABLE * (scratch.jumps.len() + program.regions.len()) < starts.len();
     scratch.index_at.clear();
-    scratch.index_at.resize(units as usize, NO_INDEX);
-    for (index, &start) in (0..).zip(starts) {
-        scratch.index_at[start as usize] = index;
+    if !few {
+        scratch.index_at.resize(units as usize, NO_INDEX);
+        for (index, &start) in (0..).zip(starts) {
+            scratch.index_at[start as usize] = index;
+        }
     }
     let shapes = shape::of(version);
     let mut fits = true;
-    let index_of = |unit: u32| scratch.index_at.get(unit as usize).copied().unwrap_or(NO_INDEX);
+    let index_of = |unit: u32| {
+        let found = if few {
+            starts.binary_search(&unit).ok().map(|index| index as u32)
+        } else {
+            scratch.index_at.get(unit as usize).copied()
+        };
+        found.unwrap_or(NO_INDEX)
+    };
     for &jump in &scratch.jumps {
         let inst = &mut program.insts[jump as usize];
         inst.target = index_of(inst.target);
