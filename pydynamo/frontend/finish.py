@@ -25,14 +25,18 @@ _PROLOGUE = frozenset({"COPY_FREE_VARS", "MAKE_CELL", "RESUME", "NOP"})
 _names = itertools.count()
 
 
-def _restoring_grad(run: Callable[..., Any]) -> Callable[..., Any]:
+def _switching_grad(run: Callable[..., Any], after: bool) -> Callable[..., Any]:
+    """``run``, which leaves this grad mode; if it raises, the one that it began in."""
+
     def call(*args: Any) -> Any:
         before = torch.is_grad_enabled()
         try:
-            return run(*args)
+            result = run(*args)
         except BaseException:
             torch._C._set_grad_enabled(before)
             raise
+        torch._C._set_grad_enabled(after)
+        return result
 
     return call
 
@@ -92,9 +96,14 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
     from pydynamo.frontend.backend_call import call_backend
 
     name = f"__compiled_fn_{next(_names)}"
-    run = call_backend(root, module, name)
+    after = torch.is_grad_enabled()
+    torch._C._set_grad_enabled(root.grad_before)  # a backend that traces begins where the graph does
+    try:
+        run = call_backend(root, module, name)
+    finally:
+        torch._C._set_grad_enabled(after)
     if root.grad_switches:
-        run = _restoring_grad(run)
+        run = _switching_grad(run, after)
     fakes = [entry.node.meta["example_value"] for entry in graph.inputs]
     if not graph.leaves_traces and graph.may_run_again and graph.changes.drawn:
         run = taking_back_numbers(run)

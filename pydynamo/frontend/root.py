@@ -6,6 +6,8 @@ import linecache
 import types
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
@@ -97,6 +99,7 @@ class RootTranslator(Translator):
         self.input_tensors: list[Source] = []
         self.handled: list[VariableTracker] = []
         self.generators: list[GeneratorVariable] = []
+        self.grad_before = torch.is_grad_enabled()
         self.grad_switches = 0
         #: modes entered and left in pairs: those open, each with the step of this frame that entered it; how many were
         #: left again

@@ -121,3 +121,57 @@ def test_what_operators_refuse_is_refused(function, dtype, dynamic):
         want = outcome(function, (x.clone(),))
         assert "Error" in want
         assert outcome(compiled, (x.clone(),)) == want
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+def test_a_dropout_that_drops_nothing_gives_its_input_back(backend, dynamic):
+    def f(x):
+        y = torch.nn.functional.dropout(x, 0.5, training=False)
+        z = torch.dropout(x, 0.0, True)
+        y.add_(1)
+        return y, z, torch.nn.functional.dropout(x, training=False, inplace=True)
+
+    x = torch.ones(3)
+    assert all(tensor is x for tensor in pydynamo.compile(f, backend=backend, dynamic=dynamic)(x))
+    assert x.tolist() == [2.0] * 3
+
+
+def switch_alone(x):
+    torch.set_grad_enabled(False)
+
+
+def switch_at_the_end(x):
+    y = x * 2
+    torch.set_grad_enabled(False)
+    return y, x * 3
+
+
+def switch_before_a_break(x):
+    y = x * 2
+    torch.set_grad_enabled(False)
+    print(end="")
+    return y, x * 3
+
+
+def break_in_a_block(x):
+    y = x * 2
+    with torch.no_grad():
+        z = x * 3
+        print(end="")
+        return y, z, x * 4
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("function", [switch_alone, switch_at_the_end, switch_before_a_break, break_in_a_block])
+def test_grad_mode_is_switched_where_the_program_does_it(function, backend, grad):
+    def seen(function):
+        x = torch.ones(2, requires_grad=grad)
+        try:
+            result = function(x)
+            return [tensor.requires_grad for tensor in result or ()], torch.is_grad_enabled()
+        finally:
+            torch.set_grad_enabled(True)
+
+    assert seen(pydynamo.compile(function, backend=backend)) == seen(function)

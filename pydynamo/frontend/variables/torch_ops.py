@@ -312,12 +312,32 @@ def special_function(fn: Any) -> Handler | None:
 
 def record(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Record a torch function; without tensors and symbols, and if it makes none, it may still be a graph node."""
+    if fn is torch.nn.functional.dropout or fn is torch.dropout:
+        same = _dropped_nothing(args, kwargs)
+        if same is not None:
+            return same
     out = kwargs["out"].realize() if "out" in kwargs else NONE
     if not isinstance(out, ConstantVariable):
         return _record_into(tx, fn, args, kwargs, out)
     if "generator" in kwargs and not isinstance(kwargs["generator"].realize(), ConstantVariable):
         unsupported("random", "generator= arguments")
     return tx.output.call_function(tx, fn, args, kwargs)
+
+
+def _dropped_nothing(args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """The input of a dropout that gives it back: where there are symbols, torch's own tracing would copy it."""
+    from pydynamo.frontend.variables.tensor import TensorVariable
+
+    given = {**dict(zip(("input", "p", "training", "inplace"), args, strict=False)), **kwargs}
+    given = {"train" if name == "training" else name: value.realize() for name, value in given.items()}
+    x, rest = given.pop("input", NONE), list(given.values())
+    if not isinstance(x, TensorVariable) or not all(isinstance(value, ConstantVariable) for value in rest):
+        return None
+    p = given["p"].as_constant() if "p" in given else 0.5
+    train = given["train"].as_constant() if "train" in given else True
+    if type(p) not in (int, float) or type(train) is not bool or not 0 <= p <= 1:
+        return None
+    return x if p == 0 or not train else None
 
 
 def _record_into(tx: Translator, fn: Any, args: Args, kwargs: Kwargs, out: VariableTracker) -> VariableTracker:
