@@ -97,7 +97,7 @@ def by_size(make: Callable[[int], types.CodeType], sizes: tuple[int, ...]) -> li
     for size in sizes:
         code = make(size)
         count = len(bytecode.cleaned_instructions(code))
-        repeats = max(3, min(200, 300_000 // size))
+        repeats = max(7, min(200, 300_000 // size))
         rows.append(
             {
                 "instructions": count,
