@@ -129,6 +129,13 @@ def as_index(tx: Translator, value: VariableTracker) -> int:
     return int(run_python(tx, lambda: operator.index(index)))
 
 
+def sorts_in_reverse(tx: Translator, reverse: VariableTracker) -> bool:
+    """The argument ``reverse`` of a sort."""
+    if sys.version_info < (3, 12) and not issubclass(reverse.python_type(), int):
+        unsupported("unsupported-builtin", "sorting in reverse by what 3.11 takes for no number")
+    return tx.truth(reverse)
+
+
 def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> list[VariableTracker]:
     """``sorted(items, key=…, reverse=…)``; ``items`` is left in the order of the moment where a comparison raises."""
     unknown = set(kwargs) - {"key", "reverse"}
@@ -136,7 +143,7 @@ def sort_items(tx: Translator, items: list[VariableTracker], kwargs: Kwargs) -> 
         unsupported("unsupported-builtin", f"sorting with {unknown}")
     key = kwargs["key"].realize() if "key" in kwargs else None
     keyed = key is not None and not (isinstance(key, ConstantVariable) and key.value is None)
-    reverse = "reverse" in kwargs and tx.truth(kwargs["reverse"])
+    reverse = "reverse" in kwargs and sorts_in_reverse(tx, kwargs["reverse"].realize())
     rows = [
         _SortRow(tx, key.call_function(tx, [item], {}).realize() if keyed and key is not None else item.realize(), item)
         for item in items

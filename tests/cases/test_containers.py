@@ -337,3 +337,16 @@ def test_copies_and_iterators_of_objects_that_hold_a_dictionary():
         return x + 1, copy.copy(named), copy.copy(named).extra, first, filter(None, named), steps
 
     return f, [(torch.ones(2),)]
+
+
+@program
+def test_a_list_that_says_itself_whether_it_is_sorted_in_reverse():
+    def f(x, numbers):
+        try:
+            numbers.sort(reverse=numbers)
+        except TypeError as error:
+            print(error)
+        numbers.sort(key=str, reverse=len(numbers))
+        return x + 1, numbers, sorted(numbers, reverse=0)
+
+    return f, [(torch.ones(1), [1, 3, 2]), (torch.ones(1), [])]

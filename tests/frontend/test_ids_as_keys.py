@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -112,3 +113,16 @@ def test_a_scaler_of_gradients_steps_once() -> None:
     pydynamo.reset()
     wanted = train(lambda fn: fn)
     torch.testing.assert_close(train(lambda fn: pydynamo.compile(fn, backend="eager")), wanted)
+
+
+def test_a_copier_keeps_the_ids_of_classes() -> None:
+    class Bag:
+        def __init__(self, **given: Any) -> None:
+            self.given = given
+
+    def f(x: Any) -> Any:
+        memo: dict[int, Any] = {}
+        bag = copy.deepcopy([x, Bag(a=1), Bag, Bag(b=x)], memo)
+        return bag[2] is Bag, type(bag[1]) is Bag, bag[3].given["b"].equal(x), id(Bag) in memo
+
+    assert pydynamo.compile(f, backend="eager")(X) == f(X)

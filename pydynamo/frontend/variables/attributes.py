@@ -165,7 +165,11 @@ class IdentityNumber(VariableTracker):
         """Guard the object: its number has been, or will be, looked for among numbers that the program keeps."""
         if self.real is None or self.target.source is None:
             return  # an object that the trace makes is in no container yet
-        value = next(value for value in self.tx.root.keep_alive if id(value) == self.real)
+        value: Any = self.target.identity()  # of a class, the class itself
+        if isinstance(value, VariableTracker):
+            value = next((value for value in self.tx.root.keep_alive if id(value) == self.real), None)
+        if id(value) != self.real:
+            unsupported("aliasing", f"the id of {self.target.describe()} as a key")
         self.tx.output.guards.add("ID_MATCH", self.target.source, value)
 
     def python_type(self) -> type:

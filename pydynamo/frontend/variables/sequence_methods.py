@@ -225,10 +225,12 @@ def _copy(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> 
 
 
 def _sort(tx: Translator, seq: SequenceVariable, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from pydynamo.frontend.protocols import sort_items
+    from pydynamo.frontend.protocols import sort_items, sorts_in_reverse
 
     if args or seq.cls is not list:
         unsupported("unsupported-method", "sort() with these arguments")
+    if "reverse" in kwargs:  # which may be the list itself
+        kwargs = {**kwargs, "reverse": constant(sorts_in_reverse(tx, kwargs["reverse"].realize()))}
     tx.ledger.mutate(seq)
     rows = list(seq.items)
     seq.items.clear()  # as whoever looks at a list that is being sorted sees it
