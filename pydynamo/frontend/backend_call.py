@@ -129,6 +129,8 @@ def _compiled(backend: Any, root: RootTranslator, module: torch.fx.GraphModule) 
         examples = [entry.node.meta["example_value"] for entry in graph.inputs]
         from torch._guards import TracingContext, tracing
 
+        # what raises the errors of linear algebra has no result: AOTAutograd would drop it
+        torch.fx.node.has_side_effect(torch.ops.aten._linalg_check_errors.default)
         with tracing(TracingContext(graph.fake_mode)):
             return backend(module, examples)
     return backend(module, [entry.example for entry in graph.inputs])

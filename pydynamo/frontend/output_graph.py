@@ -120,7 +120,7 @@ class OutputGraph:
         traces = self.fake_mode.traces
         kept = traces.written and not self._are_new(traces.written)  # by what it writes to
         noticed = failing or traces.drawn or _may_be_refused(fakes)
-        if noticed and not kept and isinstance(result, torch.Tensor):
+        if noticed and not kept and isinstance(_first(result), torch.Tensor):
             self._seen.append(node)
         wrapped = wrap_result(tx, result, node, known)
         if _is_fact(wrapped) and result is not None:
@@ -257,7 +257,9 @@ class OutputGraph:
         for node in reversed(self.graph.nodes):
             if node not in needed and node in seen:
                 needed.add(node)
-                found.append(self.graph.create_node("call_method", "detach", (node,), {}))
+                several = node.meta.get("example_value")
+                one = self.getitem_node(node, 0, several[0]) if isinstance(several, (tuple, list)) else node
+                found.append(self.graph.create_node("call_method", "detach", (one,), {}))
             if node in needed:
                 needed.update(node.all_input_nodes)
         return found
@@ -265,6 +267,10 @@ class OutputGraph:
 
 def _method(name: str) -> Callable[..., Any]:
     return lambda owner, *args, **kwargs: getattr(owner, name)(*args, **kwargs)
+
+
+def _first(result: Any) -> Any:
+    return result[0] if isinstance(result, (tuple, list)) and result else result
 
 
 def _may_be_refused(fakes: list[Any]) -> bool:

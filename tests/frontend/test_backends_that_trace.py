@@ -175,3 +175,29 @@ def test_grad_mode_is_switched_where_the_program_does_it(function, backend, grad
             torch.set_grad_enabled(True)
 
     assert seen(pydynamo.compile(function, backend=backend)) == seen(function)
+
+
+SINGULAR = {
+    "inv": torch.linalg.inv,
+    "inverse": torch.inverse,
+    "cholesky": lambda a: torch.linalg.cholesky(a - 1),
+    "solve": lambda a: torch.linalg.solve(a, torch.ones(2)),
+    "lu_factor": lambda a: torch.linalg.lu_factor(a)[0],
+    "matrix_power": lambda a: torch.linalg.matrix_power(a, -1),
+    "inv_ex": lambda a: torch.linalg.inv_ex(a, check_errors=True)[0],
+    "eig of nan": lambda a: torch.linalg.eig(a * float("nan"))[0],
+}
+
+
+@pytest.mark.parametrize("used", [True, False])
+@pytest.mark.parametrize("function", SINGULAR.values(), ids=SINGULAR)
+def test_linear_algebra_refuses_what_has_no_answer(function, used):
+    def f(a):
+        found = function(a)
+        return found if used else a + 1
+
+    compiled = pydynamo.compile(f, backend="aot_eager")
+    for grad in (False, True):
+        want = outcome(f, (torch.zeros(2, 2, requires_grad=grad),))
+        assert "Error" in want
+        assert outcome(compiled, (torch.zeros(2, 2, requires_grad=grad),)) == want
