@@ -161,9 +161,24 @@ def _batch_norm(decompose: Callable[..., Any], x: torch.Tensor, *args: Any, **kw
     return (y, *others)
 
 
+def _contiguous(decompose: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """torch's own, contiguous as the kernels' results are."""
+    out = decompose(*args, **kwargs)
+    return tuple(t.contiguous() for t in out) if isinstance(out, tuple) else out.contiguous()
+
+
+def _like_input_on_host(decompose: Callable[..., torch.Tensor], x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """torch's own, in the memory format of its input on the host, where kernels keep that, and else contiguous."""
+    memory_format = private.suggest_memory_format(x) if x.device.type == "cpu" else torch.contiguous_format
+    return decompose(x, *args, **kwargs).contiguous(memory_format=memory_format)
+
+
 # torch's own decompositions that are called in another way
 CHANGED: dict[str, Callable[..., Any]] = {
     "linspace": _linspace,
+    **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _contiguous),
+    **dict.fromkeys((f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (2, 3)), _like_input_on_host),
+    "roll": _like_input_on_host,
     **dict.fromkeys(
         (
             "native_batch_norm",

@@ -369,11 +369,15 @@ class Lowering:
         return b
 
     def realize(self, v: Tensorish, like: Any = None, exact: bool = False) -> Buffer:
-        """`v` in memory, with the strides of the traced tensor `like` where those are dense."""
+        """`v` in memory, with the strides of the traced tensor `like` where those are dense; `exact`: or have gaps."""
         if isinstance(v, Buffer):
             return v
         stride = None
-        if isinstance(like, Spec) and alike(like.shape, v.shape) and is_dense(like.shape, like.stride):
+        if (
+            isinstance(like, Spec)
+            and alike(like.shape, v.shape)
+            and (is_dense(like.shape, like.stride) or (exact and injective(like.shape, like.stride)))
+        ):
             stride = like.stride
         b = self.buffer(v.shape, v.dtype, stride)
         self.ops.append(Loop((b,), v.shape, v.at, v.reads, order=memory_order(b.stride, b.shape), node=self.node))
