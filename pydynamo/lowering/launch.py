@@ -149,6 +149,10 @@ class DirectLauncher:
         return best
 
 
+# (file, device) -> what was loaded from it: equal layers of a model run the same machine code, once in memory
+_functions: dict[tuple[str, int], int] = {}
+
+
 def bind(src: KernelSource, config: Config, target: Any, aligned: Aligned, device: int) -> Run:
     """A loaded kernel as a function of stream, parameters and grid.
 
@@ -159,11 +163,14 @@ def bind(src: KernelSource, config: Config, target: Any, aligned: Aligned, devic
     if static is not None:
         binary = runtime.binary(src, config, target, aligned)
         if binary.plain:
+            function = _functions.get((binary.path, device))
             try:
-                function, _, _ = static._load_kernel(binary.path, binary.name, binary.shared, device)
+                if function is None:
+                    function, _, _ = static._load_kernel(binary.path, binary.name, binary.shared, device)
             except Exception as e:
                 distrust(e)
             else:
+                _functions[binary.path, device] = function
                 return _static(static._launch_kernel, function, binary, src)
     return through_triton(src, config, target, aligned, device)
 

@@ -131,12 +131,25 @@ def test_tritons_launcher_takes_over_where_torchs_refuses(direct, caplog, broken
     static, calls, run = direct
     static.broken = broken
     launch._told.clear()
+    launch._functions.clear()
     x = torch.ones(104)
     run.ready()
     for t in (x, x, x[1:101], x[1:101]):
         run(t, t)
     assert calls == ["triton" if broken else "torch"] * 4
     assert len(caplog.records) == bool(broken)
+
+
+def test_kernels_of_one_text_are_loaded_once(direct, monkeypatch):
+    static, calls, run = direct
+    loads = []
+    launch._functions.clear()
+    monkeypatch.setattr(static, "_load_kernel", lambda *a: loads.append(a) or (1, 0, 0))
+    other = launch.DirectLauncher(run.src, run.options, run.device)
+    for r in (run, other):
+        r.ready()
+        r(torch.ones(104), torch.ones(104))
+    assert len(loads) == 1 and calls == ["torch"] * 2
 
 
 def test_a_configuration_that_cannot_be_loaded_is_not_the_fastest(direct, monkeypatch):
