@@ -15,6 +15,7 @@ from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.decompositions import decompositions
+from pydynamo.lowering.onehot import simplify_sums
 from pydynamo.lowering.operators import RAND, SOFTMAX_STATS
 from pydynamo.lowering.pipeline import compile_graph, device_of
 from pydynamo.lowering.randoms import replace_dropout, share_seeds
@@ -174,6 +175,7 @@ def _compile(opts: Options, backward: bool, gm: torch.fx.GraphModule, inputs: Se
     try:
         replace_dropout(gm)
         clean(gm)
+        simplify_sums(gm)
         if device_of(gm).type == "cpu" and not opts.interpret and torch.cuda.is_available():
             # the host's part of a program for a GPU
             log.info("a graph of CPU tensors runs operator by operator")

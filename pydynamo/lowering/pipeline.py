@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import math
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from pydynamo.lowering.runtime import launcher, one_line, prepare
 from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
 from pydynamo.lowering.spec import Convert, describe
+from pydynamo.lowering.symbols import hint
 from pydynamo.lowering.triton_codegen import KernelSource, assemble
 from pydynamo.lowering.wrapper import NO_SYMBOLS, KernelStep, MatmulStep, Step, generate
 
@@ -101,7 +103,7 @@ def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) ->
             for n in step.writes
             if n in returned or n in low.inputs or readers.get(n, 0) > (n in step.reads) or _again(kernel, n)
         }
-        source = assemble(kernel, needed, options, low.scope)
+        source = assemble(kernel, needed, options, low.scope, lambda name: hint(math.prod(low.roots[name].shape)))
         made = [n for n in step.writes if n in source.params and n not in low.inputs and not _made(out, n)]
         plain = KernelStep(source, made)
         product = late.get(at)

@@ -17,6 +17,8 @@ from pydynamo.lowering.symbols import Int, Size, hint, le, same
 
 MAX_LOOPS = 48
 MAX_ARGS = 48
+LONG_ROW, ROW_VALUES = 4096, 3  # elements of a row, and values loaded for it, that are worth a program of its own
+MANY_ROWS = 1024  # that keep every multiprocessor busy
 OUTER_LIMIT = 64  # rows of a column reduction that stay in registers
 
 
@@ -210,15 +212,28 @@ def finish(group: Group, options: Options) -> Kernel:
         group.kernel = trace(group.loops, group.layout, "loop", side)
     elif group.mode == "flat":
         d = tile_width(group.kernel)
-        if not same(d, 0):
+        mode, d = ("loop", row_width(group.kernel)) if same(d, 0) else ("tile", d)
+        if not same(d, 0) and (mode == "tile" or _loopable(group.loops)):
             tiled = tile_layout(group.layout, d)
-            if tiled is not None:
+            if tiled is not None and (mode == "tile" or hint(tiled.x) >= MANY_ROWS):
                 try:
-                    group.kernel = trace(group.loops, tiled, "tile")
-                    group.mode, group.layout = "tile", tiled
+                    group.kernel = trace(group.loops, tiled, mode)
+                    group.mode, group.layout = mode, tiled
                 except NoFuse:
                     pass
     return group.kernel
+
+
+def row_width(kernel: Kernel) -> int:
+    """Length of the long rows for each of which several values are loaded, else 0: where a program takes a row, they are
+    loaded, and what hangs on them is computed, once and not for each of its elements."""
+    found: dict[int, set[str]] = {}
+    for a in kernel.accesses:
+        atoms = {atom.name for (atom, _, _) in a.index.terms}
+        divisors = [d for (_, d, _) in a.index.terms if isinstance(d, int)]
+        if not a.store and atoms == {"x"} and len(divisors) == len(a.index.terms) and min(divisors) >= LONG_ROW:
+            found.setdefault(min(divisors), set()).add(a.name)
+    return max((d for d, names in found.items() if len(names) >= ROW_VALUES), default=0)
 
 
 def tile_width(kernel: Kernel) -> Int:

@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import torch
@@ -93,8 +93,14 @@ class KernelSource:
         return [divides(16, n) for n in self.sizes]
 
 
-def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: Scope | None = None) -> KernelSource:
-    """Source of `kernel` that stores only the buffers in `needed`."""
+def assemble(
+    kernel: Kernel,
+    needed: Collection[str],
+    options: Options,
+    scope: Scope | None = None,
+    elements: Callable[[str], float] = lambda name: math.inf,
+) -> KernelSource:
+    """Source of `kernel` that stores only the buffers in `needed`; `elements` says how many a buffer has."""
     wide = needs_wide(kernel)
     lines = [text for text, store in kernel.lines if not store or store in needed]
     lines = [*_start(kernel, wide), *_without_dead(lines)]
@@ -125,11 +131,11 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: S
         )
         + "\n"
     )
-    side, again = outer(kernel), sum(text.startswith("for r0 ") for text, _ in kernel.lines) > 1
+    side, again = outer(kernel), _reading_loops(kernel) > 1
     stored = {a.name for a in kernel.accesses if a.store and a.name in needed}
     loaded = {a.name for a in kernel.accesses if not a.store and a.name in used}
-    nbytes = sum(_touched(kernel, n) * kernel.args[n].itemsize for n in stored) + sum(
-        _touched(kernel, n) * kernel.args[n].itemsize for n in loaded
+    nbytes = sum(
+        int(min(_touched(kernel, n), elements(n))) * kernel.args[n].itemsize for n in (*sorted(stored), *sorted(loaded))
     )
     return KernelSource(
         text,
@@ -152,12 +158,25 @@ def assemble(kernel: Kernel, needed: Collection[str], options: Options, scope: S
     )
 
 
+def _reading_loops(kernel: Kernel) -> int:
+    """How many of the loops over r read memory in their steps."""
+    reading, fresh = 0, False
+    for text, _ in kernel.lines:
+        if text.startswith("for r0 "):
+            fresh = True
+        elif fresh and text.startswith("    ") and "tl.load(" in text:
+            reading, fresh = reading + 1, False
+    return reading
+
+
 def _touched(kernel: Kernel, name: str) -> int:
     """Elements of `name` that the kernel touches, at most, counted once."""
     best = 0
     for a in kernel.accesses:
         if a.name == name:
-            best = max(best, math.prod(hint(m) for (_, _, m) in a.index.terms))
+            lay = kernel.layout
+            places = math.prod(hint(n) for d, n in (("x", lay.x), ("r", lay.r)) if d in a.index.deps)
+            best = max(best, min(places, math.prod(hint(m) for (_, _, m) in a.index.terms)))
     return best
 
 
