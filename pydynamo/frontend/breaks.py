@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: what ``next`` gives at the end of an iterator
 _END = object()
-_FRAME_READERS = (locals, vars, dir, eval, exec)
+_FRAME_READERS = (locals, vars, dir, eval, exec, super)
 
 
 def compile_break(root: RootTranslator, reason: Unsupported) -> None:

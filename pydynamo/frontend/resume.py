@@ -43,7 +43,13 @@ def live_locals(code: types.CodeType, start: int) -> frozenset[str]:
     """The fast locals that may be read after control reaches instruction ``start``."""
     if _INSPECTING & set(code.co_names):
         return frozenset(code.co_varnames)
-    return _live_at(code, start, effects)
+    alive = _live_at(code, start, effects)
+    return alive | {code.co_varnames[0]} if _bare_supers(code) and code.co_argcount else alive
+
+
+def _bare_supers(code: types.CodeType) -> bool:
+    """True if the code may call ``super()``, which takes the frame's first argument from where it lies."""
+    return "super" in code.co_names and "__class__" in code.co_freevars
 
 
 def live_cells(code: types.CodeType, start: int) -> frozenset[str]:
@@ -143,13 +149,14 @@ def original_place(code: types.CodeType, index: int) -> Place:
     return Place(code, index)
 
 
-def _note_origin(code: types.CodeType, made: types.CodeType, kept: list[tuple[int, str]]) -> None:
+def _note_origin(code: types.CodeType, made: types.CodeType, kept: list[tuple[int | None, str]]) -> None:
     """What follows the prefix of ``made`` is, one to one, what was kept of ``code``, unless the assembler had to change it."""
     instructions, _ = asm.decode(made)
     prefix = len(instructions) - len(kept)
     names = [inst.opname for inst in instructions[prefix:]] if prefix >= 0 else []
     if names == [name for _, name in kept]:
-        _origins[made] = code, [None] * prefix + [index for index, _ in kept]
+        before: list[int | None] = [None] * prefix
+        _origins[made] = code, before + [index for index, _ in kept]
 
 
 def make_resume_code(
@@ -161,7 +168,7 @@ def make_resume_code(
     variables.
     """
 
-    kept: list[tuple[int, str]] = []
+    kept: list[tuple[int | None, str]] = []
 
     def transform(instructions: list[Any], options: dict[str, Any]) -> None:
         target = instructions[start]
@@ -176,8 +183,10 @@ def make_resume_code(
             inst.arg = 0
         renamed = separate_comprehensions(body, frees)
         others += renamed
+        if _bare_supers(code):
+            _write_out_supers(body, code, names, frees)
         if not renamed:
-            kept.extend((place[inst], inst.opname) for inst in body)
+            kept.extend((place.get(inst), inst.opname) for inst in body)
         prefix = _prefix(slots, len(frees), target, uses)
         options.update(
             co_argcount=len(params) + len(names),
@@ -199,6 +208,42 @@ def make_resume_code(
     if kept:
         _note_origin(code, made, kept)
     return made
+
+
+def loses_object_of_super(code: types.CodeType) -> bool:
+    """True on 3.11, whose disassembly writes ``super()`` out, if the code deletes what it would find by itself."""
+    if not asm.V311 or not _bare_supers(code) or not code.co_argcount:
+        return False
+    deletes = ("DELETE_FAST", "DELETE_DEREF")
+    return any(inst.opname in deletes and inst.argval == code.co_varnames[0] for inst in asm.decode(code)[0])
+
+
+def _write_out_supers(body: list[Any], code: types.CodeType, names: tuple[str, ...], frees: tuple[str, ...]) -> None:
+    """Give each ``super()`` its class and its object as arguments: the first parameter is no longer what it goes by.
+
+    On 3.11 the disassembly has done so.
+    """
+    first = code.co_varnames[0] if code.co_argcount else ""
+    for index in range(len(body) - 1, 1, -1):
+        call = body[index]
+        before = index - (2 if body[index - 1].opname == "PRECALL" else 1)
+        load = body[before]
+        called = load.opname == "LOAD_GLOBAL" and load.argval == "super"
+        if call.opname != "CALL" or call.arg or not called:
+            continue
+        gone = any(inst.opname in ("DELETE_FAST", "DELETE_DEREF") and inst.argval == first for inst in body)
+        if gone or first not in (*names, *frees):
+            unsupported("reconstruction-failure", "super() where nothing is left of the first argument")
+        added = [
+            asm.instruction("LOAD_DEREF", argval="__class__"),
+            asm.instruction("LOAD_DEREF" if first in frees else "LOAD_FAST", argval=first),
+        ]
+        for inst in added:
+            inst.exn_tab_entry = call.exn_tab_entry
+            inst.positions = getattr(call, "positions", None)
+        for inst in body[before + 1 : index + 1]:
+            inst.arg = 2
+        body[before + 1 : before + 1] = added
 
 
 def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str]) -> list[Any]:

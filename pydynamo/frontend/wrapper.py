@@ -23,6 +23,7 @@ from pydynamo.frontend import builder as builder
 from pydynamo.frontend import convert, events
 from pydynamo.frontend import logs as logs
 from pydynamo.frontend.exc import Unsupported, unsupported
+from pydynamo.frontend.resume import loses_object_of_super
 from pydynamo.frontend.root import FrameInput, Options
 
 if TYPE_CHECKING:
@@ -118,6 +119,11 @@ class Unit:
         return True
 
     def _compile(self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]) -> CacheEntry | None:
+        if loses_object_of_super(fn.__code__):
+            if self.options.fullgraph:
+                unsupported("inspection", f"super() in {fn.__qualname__}, which deletes its first parameter")
+            self._set_skip(True)
+            return None
         frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)
         try:
             compiled = convert.compile_frame(frame, self.options, history)

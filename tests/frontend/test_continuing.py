@@ -121,3 +121,51 @@ def test_what_follows_a_break_in_a_block_is_captured() -> None:
     x = torch.rand(3)
     assert torch.equal(pydynamo.compile(fn, backend=backend)(x), fn(x))
     assert [len(graph) for graph in graphs] == [1, 4]
+
+
+class Doubling:
+    def apply(self, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+
+class Breaking(Doubling):
+    def apply(self, x: torch.Tensor) -> torch.Tensor:
+        y = x + 1
+        pydynamo.graph_break()
+        parent = super()
+        str(type(parent))
+        return parent.apply(y)
+
+    def captured(self, x: torch.Tensor) -> torch.Tensor:
+        def inner() -> torch.Tensor:
+            return self.apply(x)
+
+        pydynamo.graph_break()
+        parent = super()
+        return parent.apply(inner())
+
+    def replaced(self, x: torch.Tensor) -> torch.Tensor:
+        pydynamo.graph_break()
+        self = Breaking()
+        parent = super()
+        assert parent.__self__ is self
+        return parent.apply(x)
+
+    def without_object(self, x: torch.Tensor) -> Any:
+        y = x + 1
+        pydynamo.graph_break()
+        del self
+        try:
+            return y, super()
+        except RuntimeError as error:
+            return y, str(error)
+
+
+@pytest.mark.parametrize("name", ["apply", "captured", "replaced", "without_object"])
+def test_super_without_arguments_finds_the_object_of_the_frame(name: str) -> None:
+    method = getattr(Breaking(), name)
+    compiled = pydynamo.compile(method, backend="eager")
+    for _ in range(2):
+        x = torch.ones(2)
+        got, want = compiled(x), method(x)
+        assert str(got) == str(want)
