@@ -274,8 +274,12 @@ def _first(result: Any) -> Any:
 
 
 def _may_be_refused(fakes: list[Any]) -> bool:
-    """True for what fake tensors do not refuse for the types of elements, where real ones may: of whole numbers, mostly."""
-    return any(isinstance(fake, torch.Tensor) and not fake.is_floating_point() for fake in fakes)
+    """True for what fake tensors do not refuse where real ones may: whole numbers, mostly, and tensors without elements."""
+    return any(
+        not fake.is_floating_point() or any(type(size) is int and size == 0 for size in fake.shape)
+        for fake in fakes
+        if isinstance(fake, torch.Tensor)
+    )
 
 
 def _is_fact(value: VariableTracker) -> bool:

@@ -169,3 +169,25 @@ def test_an_iterator_over_a_changed_dictionary_is_returned():
         return x * 2, keys, reversed(d)
 
     return f, [(torch.ones(2), {"b": 2, "a": 5}), (torch.ones(2), {"a": 1, "c": 3})]
+
+
+@program
+def test_growing_after_a_change_before_the_loop():
+    def f(x, held, key):
+        t = x * 2
+        if isinstance(held, set):
+            held.add(key)
+        elif isinstance(held, collections.deque):
+            held.append(key)
+        else:
+            held[key] = 1
+        for _ in held:
+            if isinstance(held, set):
+                held.add("new")
+            elif isinstance(held, collections.deque):
+                held.append("new")
+            else:
+                held["new"] = t
+
+    makers = [dict, collections.OrderedDict, collections.Counter, lambda: {"b"}, lambda: collections.deque("b")]
+    return f, [(torch.ones(1), make(), "a") for make in makers for _ in range(2)]

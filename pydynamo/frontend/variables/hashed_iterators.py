@@ -64,7 +64,8 @@ class DictIterator(AnyIterator):
             return
         if owner.source is None and not owner.is_built_whole():
             unsupported("reconstruction-failure", "an iterator in use over a dictionary that is filled later")
-        if (list(owner.entries) != self.keys and owner.source is None) or self.waits_for_changes(cg):
+        changed = list(owner.entries) != self.keys
+        if (changed and (owner.source is None or cg.changes_made)) or self.waits_for_changes(cg):
             unsupported("reconstruction-failure", "an iterator in use over a dictionary that has changed")
         cg.call(
             lambda: cg.load_object(_advanced),
@@ -112,6 +113,9 @@ class SetIterator(AnyIterator):
         if self.owner.source is None:
             # one built anew may give its members in another order
             unsupported("reconstruction-failure", "an iterator in use over a set")
+        before = cg.ledger.contents.get(self.owner)
+        if before is not None and list(self.owner.members if cg.changes_made else before) != self.members:
+            unsupported("reconstruction-failure", "an iterator in use over a set that has changed")
         cg.call(
             lambda: cg.load_object(_advanced),
             [lambda: cg.load_object(iter), lambda: cg(self.owner), lambda: cg.load_const(self.index)],
