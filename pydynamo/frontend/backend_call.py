@@ -70,7 +70,9 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
         if number is not None:
             raise RestartTranslation("static", number) from error
         traced = getattr(backend, "wants_fake_inputs", False)
-        beyond_it = type(error) in _RAISED_BY_OPERATORS or _is_limit_of_autograd(error)
+        # for a number that is no input of this graph
+        restarts = type(error).__name__ == "TensorifyScalarRestartAnalysis"
+        beyond_it = type(error) in _RAISED_BY_OPERATORS or _is_limit_of_autograd(error) or restarts
         as_it_is = isinstance(error, _HANGS_ON_DATA) or (traced and beyond_it)
         if root.options.fullgraph or not as_it_is:
             raise BackendError(
