@@ -23,6 +23,8 @@ RUN_LIMIT, REMINDER = 0.03, 0.01
 PATIENCE = 60
 #: Runs of each accepted mutant: enough for the interpreter to specialise it. Those that do not end get fewer.
 RUNS, ENDLESS_RUNS = 12, 2
+#: The file that mutants say they are from.
+MUTANTS = "samples"
 #: How a worker leaves when its mutant loops for ever but can be interrupted.
 ENDLESS = 77
 
@@ -39,7 +41,8 @@ class Alarm:
         self.armed, self.rings = False, 0
 
     def ring(self, _: int, frame: types.FrameType | None) -> None:
-        while frame is not None and frame.f_code is not attempt.__code__:
+        # What a run leaves behind may die when it is over, and a generator runs once more to be closed.
+        while frame is not None and frame.f_code is not attempt.__code__ and frame.f_code.co_filename != MUTANTS:
             if frame.f_code is tracer.__code__:
                 # What a tracer raises comes up at instructions that cannot raise. The mutant goes on alone until the next ring.
                 sys.settrace(None)
@@ -52,7 +55,7 @@ class Alarm:
             raise samples.Endless
 
     def tripped(self, _: int, frame: types.FrameType | None) -> None:
-        if frame is not None and frame.f_code.co_filename == "samples":
+        if frame is not None and frame.f_code.co_filename == MUTANTS:
             raise samples.Rung
 
     def start(self) -> None:
@@ -107,7 +110,7 @@ def attempt(function: types.FunctionType, args: tuple[Any, ...], rng: random.Ran
 
 def tracer(frame: types.FrameType, event: str, arg: object) -> Any:
     """Follows each instruction and looks at the frame."""
-    if frame.f_code.co_filename != "samples":
+    if frame.f_code.co_filename != MUTANTS:
         return None
     frame.f_trace_opcodes = True
     samples.look_at(frame)
