@@ -88,6 +88,8 @@ class PyCodegen:
 
     def load_cell(self, name: str) -> None:
         """The cell itself of a cell variable of the frame."""
+        if asm.V313 and name in self.code.co_freevars and name in self.code.co_varnames:
+            unsupported("reconstruction-failure", f"the cell of {name}, which is a comprehension's variable, too")
         self.plan.cells.add(name)
         self.emit(asm.instruction("LOAD_FAST" if asm.V313 else "LOAD_CLOSURE", argval=name))
 

@@ -347,3 +347,41 @@ def test_writing_back_what_was_read_changes_nothing():
 
     for fn, _ in PROGRAMS:
         assert b.transform_code_object(fn.__code__, rewrite).co_code == fn.__code__.co_code
+
+
+def around(k):
+    """From 3.12 on, the comprehension's variable is a local of the same name as the free variable."""
+
+    def inner(p):
+        return [k for k in p], k
+
+    return inner
+
+
+def test_names_of_cells_mean_the_free_variable_beside_a_local_of_the_same_name():
+    def forget(instructions, options):
+        options["co_varnames"] = ("new", *options["co_varnames"])
+        options["co_argcount"] = 2
+        for inst in instructions:
+            if inst.opname == "LOAD_DEREF":
+                inst.arg = None
+                inst.argval = "k"
+
+    fn = around(3)
+    new = types.FunctionType(b.transform_code_object(fn.__code__, forget), globals(), "new", None, fn.__closure__)
+    assert new(None, [1, 2]) == fn([1, 2]) == ([1, 2], 3)
+
+
+def test_a_free_variable_is_found_by_its_name_though_the_first_local_is_called_so_too():
+    def read_anew(instructions, options):
+        options["co_varnames"] = ("k",)
+        for i, inst in enumerate(instructions):
+            if inst.opname == "LOAD_DEREF":
+                instructions[i] = b.create_instruction("LOAD_DEREF", argval="k")
+
+    def closing_over(k):
+        return lambda: k
+
+    fn = closing_over(7)
+    code = b.transform_code_object(fn.__code__, read_anew)
+    assert types.FunctionType(code, globals(), "new", None, fn.__closure__)() == 7

@@ -74,7 +74,7 @@ pub fn of_program<'py>(
                 Operand::Const => argval = at(consts, inst.arg),
                 Operand::Name => argval = at(names, inst.arg),
                 Operand::NameBits => argval = at(names, inst.arg >> state.name_shifts[inst.opcode as usize]),
-                Operand::Local => argval = at(locals, inst.arg),
+                Operand::Local | Operand::Cell => argval = at(locals, inst.arg),
                 Operand::Pair => {
                     argval = localsplus;
                     flags |= Flags::PAIR;

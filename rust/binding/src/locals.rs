@@ -24,6 +24,8 @@ pub struct Locals<'py> {
     /// Their kinds.
     pub kinds: Vec<LocalKind>,
     pub by_name: Option<Bound<'py, PyDict>>,
+    /// The free variables alone.
+    pub free_by_name: Option<Bound<'py, PyDict>>,
     /// Take any name for that of a local.
     pub lenient: bool,
 }
@@ -31,7 +33,14 @@ pub struct Locals<'py> {
 impl<'py> Locals<'py> {
     /// Locals in which every name is found, for analyses that do not care which it is.
     pub fn of_any_name() -> Self {
-        Self { tuple: None, names: Cow::Borrowed(&[]), kinds: Vec::new(), by_name: None, lenient: true }
+        Self {
+            tuple: None,
+            names: Cow::Borrowed(&[]),
+            kinds: Vec::new(),
+            by_name: None,
+            free_by_name: None,
+            lenient: true,
+        }
     }
 
     /// Where `name` is.
@@ -50,6 +59,37 @@ impl<'py> Locals<'py> {
         }
         let Some(names) = &self.by_name else { return Ok(None) };
         names.get_item(name)?.map(|index| index.extract()).transpose()
+    }
+
+    /// Where the cell called `name` is. Since 3.12 a comprehension's variable can be a plain local of the name of a free variable.
+    ///
+    /// # Errors
+    /// `MemoryError`.
+    pub fn cell_index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
+        let Some(place) = self.index(name)? else { return Ok(None) };
+        if !self.is_plain(place) {
+            return Ok(Some(place));
+        }
+        let (py, first) = (name.py(), self.first_free());
+        if self.free_by_name.is_none() {
+            // SAFETY: the names are alive: the spec owns the tuples that hold them.
+            let items =
+                self.names.iter().skip(first).map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
+            self.free_by_name = Some(positions(py, items)?);
+        }
+        let Some(names) = &self.free_by_name else { return Ok(Some(place)) };
+        let free: Option<u32> = names.get_item(name)?.map(|index| index.extract()).transpose()?;
+        Ok(Some(free.map_or(place, |index| first as u32 + index)))
+    }
+
+    /// Whether a slot holds no cell.
+    pub fn is_plain(&self, index: u32) -> bool {
+        matches!(self.kinds.get(index as usize), Some(LocalKind::Local { .. }))
+    }
+
+    /// Where free variables begin.
+    fn first_free(&self) -> usize {
+        self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1)
     }
 
     /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
@@ -75,8 +115,7 @@ impl<'py> Locals<'py> {
 
     /// Whether a free variable is called `__class__`.
     pub fn has_class_cell(&self) -> bool {
-        let free = self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
-        self.names.iter().skip(free).any(|name| text_of(*name) == "__class__")
+        self.names.iter().skip(self.first_free()).any(|name| text_of(*name) == "__class__")
     }
 }
 

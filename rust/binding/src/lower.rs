@@ -204,7 +204,7 @@ fn records<'py>(
             Operand::Const => Some((consts, 0)),
             Operand::Name => Some((names, 0)),
             Operand::NameBits => Some((names, state.name_shifts[inst.opcode as usize])),
-            Operand::Local => Some((&locals.names[..], 0)),
+            Operand::Local | Operand::Cell => Some((&locals.names[..], 0)),
             Operand::Jump => {
                 let Some(target) = inst.target() else {
                     return fail(
@@ -234,7 +234,11 @@ fn records<'py>(
             let by_arg = operand != Operand::NameBits && inst.flags.has(Flags::ARG_NEWER);
             match inst.argval_given() {
                 // `arg` as disassembly left it still says where the operand is.
-                Some(argval) if !by_arg && pool.get((inst.arg >> shift) as usize) != Some(&argval) => {
+                Some(argval)
+                    if !by_arg
+                        && (pool.get((inst.arg >> shift) as usize) != Some(&argval)
+                            || operand == Operand::Cell && locals.is_plain(inst.arg)) =>
+                {
                     let bits = inst.arg & ((1 << shift) - 1);
                     pending.push(Pending { index: i as u32, operand, argval: owned(argval), bits });
                 }
@@ -439,7 +443,9 @@ fn settle<'py>(
             }
             _ => {
                 let name = exact_name(&item.argval, index, ErrorKind::BadLocal)?;
-                let Some(place) = pools.locals.index(name)? else {
+                let of_cell = item.operand == Operand::Cell;
+                let place = if of_cell { pools.locals.cell_index(name) } else { pools.locals.index(name) };
+                let Some(place) = place? else {
                     let reason = "it is not the name of a local: add it to code_options['co_varnames'] (or co_cellvars)";
                     return fail(ErrorKind::BadLocal, index, reason);
                 };

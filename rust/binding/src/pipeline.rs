@@ -98,7 +98,7 @@ fn indices_in_range(program: &Program, meta: &CodeMeta<'_>) -> Result<(), Failur
             Operand::NameBits => {
                 (inst.arg >> state.name_shifts[inst.opcode as usize], 0, meta.names as usize)
             }
-            Operand::Local => (inst.arg, 0, meta.locals.len()),
+            Operand::Local | Operand::Cell => (inst.arg, 0, meta.locals.len()),
             Operand::Pair => (inst.arg >> 4, inst.arg & 15, meta.locals.len()),
             Operand::Plain | Operand::Jump | Operand::Compare | Operand::Illegal => continue,
         };

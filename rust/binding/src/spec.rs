@@ -306,6 +306,7 @@ impl<'py> Spec<'py> {
                     names: Cow::Borrowed(items),
                     kinds,
                     by_name: None,
+                    free_by_name: None,
                     lenient: false,
                 };
             }
@@ -329,7 +330,14 @@ impl<'py> Spec<'py> {
         let free = items(&variables.freevars);
         kinds.extend(free.iter().map(|_| LocalKind::Free));
         names.extend(free);
-        Locals { tuple: None, names: Cow::Owned(names), kinds, by_name: None, lenient: false }
+        Locals {
+            tuple: None,
+            names: Cow::Owned(names),
+            kinds,
+            by_name: None,
+            free_by_name: None,
+            lenient: false,
+        }
     }
 
     /// Makes the code object.

@@ -2,6 +2,7 @@
 use crate::capi::Obj;
 use crate::layout::Layout;
 use crate::spec::KEYS;
+use pydynamo_assembler::op::Op;
 use pydynamo_assembler::tables::{self, OpFlags, Tables};
 use pydynamo_assembler::version::Version;
 use pyo3::exceptions::PyImportError;
@@ -25,6 +26,8 @@ pub enum Operand {
     NameBits,
     /// An index into localsplus.
     Local,
+    /// An index into localsplus, of a cell.
+    Cell,
     /// Two indices into localsplus.
     Pair,
     /// A distance to another instruction.
@@ -93,7 +96,10 @@ fn operand_of(info: &tables::OpInfo) -> Operand {
         Operand::Const
     } else if has(OpFlags::HAS_NAME) {
         if info.name_shift == 0 { Operand::Name } else { Operand::NameBits }
-    } else if info.flags.any(OpFlags::HAS_LOCAL.union(OpFlags::HAS_FREE)) {
+    } else if has(OpFlags::HAS_FREE) || info.op == Op::LOAD_DEREF {
+        // `dis.hasfree` of 3.14 leaves out LOAD_DEREF.
+        Operand::Cell
+    } else if has(OpFlags::HAS_LOCAL) {
         Operand::Local
     } else if has(OpFlags::HAS_COMPARE) {
         Operand::Compare

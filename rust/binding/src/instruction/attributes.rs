@@ -379,7 +379,9 @@ fn get_argrepr<'py>(py: Python<'py>, this: &Instruction) -> PyResult<Value<'py>>
             let extra = if info.op == Op::LOAD_GLOBAL { "NULL" } else { "NULL|self" };
             if after { format!("{argval} + {extra}") } else { format!("{extra} + {argval}") }
         }
-        Operand::Name | Operand::NameBits | Operand::Local => return Ok(argval.str()?.into_any()),
+        Operand::Name | Operand::NameBits | Operand::Local | Operand::Cell => {
+            return Ok(argval.str()?.into_any());
+        }
         Operand::Pair => match argval.cast::<PyTuple>() {
             Ok(pair) if pair.len() == 2 => format!("{}, {}", pair.get_item(0)?, pair.get_item(1)?),
             _ => argval.str()?.to_string(),
