@@ -44,6 +44,31 @@ def halves_maximum():
 
 
 @case()
+def numbers_beside_half_types():
+    """Each number is a little off what the half type holds: eager's kernels differ in whether they round it first."""
+
+    def f(x, y):
+        found = []
+        for t in (x, y, x[0], y[0], x[:1]):
+            found += [
+                t - 0.3,
+                t + -0.3,
+                t * 0.3,
+                t / 0.3,
+                0.3 - t,
+                torch.fmod(t, 0.3),
+                t < 0.3,
+                t == 0.3,
+                t.clamp(min=0.3),
+            ]
+            found += [t + x.float()[0], t.float()[..., None] - x[0], x[0] - 3]
+        return tuple(found)
+
+    values = [0.3, -0.3, 0.1, 2.7]
+    return f, [T(values, torch.float16), T(values, torch.bfloat16)]
+
+
+@case()
 def where_select_isfinite():
     return lambda x: (
         torch.isfinite(x),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -73,7 +73,7 @@ def elementwise(
     if cdt not in TL:
         raise Unsupported(f"computes in {cdt}")
     shape, odt = tuple(out.shape), result or out.dtype
-    half = next((a.dtype for a in args if is_tensor(a) and a.dtype in HALF and a.shape), None)
+    half = _half_of_numbers([a for a in args if is_tensor(a)])
     rounded = ROUNDED_SCALARS_CPU if low.device.type == "cpu" else ROUNDED_SCALARS_CUDA
     scalar_dt = half if half is not None and cdt is torch.float32 and name in rounded else cdt
     keep = low.options.round_half
@@ -97,6 +97,14 @@ def elementwise(
         return k.cast(r, odt)
 
     return Lazy(shape, odt, fn, args, 1, name in DEAR)
+
+
+def _half_of_numbers(tensors: Sequence[Any]) -> torch.dtype | None:
+    """The half type that numbers among the operands take, if they do."""
+    for a in tensors:
+        if a.dtype in HALF and (a.shape or all(not b.shape and b.dtype is a.dtype for b in tensors)):
+            return cast("torch.dtype", a.dtype)
+    return None
 
 
 # what takes many instructions, or a unit of which a chip has few
