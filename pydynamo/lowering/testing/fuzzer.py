@@ -97,7 +97,10 @@ class Graph:
                 out = _cancelled(out, still[args[0]], gen)
             if kind == "gelu":
                 out = _short_of_one(out, operands[0], gen)
-            pool.append(_other_signs(out, gen, zeros=kind in UNSIGNED_ZEROS))
+            out = _other_signs(out, gen, torch.isnan(out) | (out == 0) if kind in UNSIGNED_ZEROS else torch.isnan(out))
+            if kind == "copysign":  # a NaN's sign is open, and eager's casts from half types drop it
+                out = _other_signs(out, gen, torch.isnan(operands[1]))
+            pool.append(out)
         return [pool[o] for o in self.outputs]
 
     def describe(self) -> str:
@@ -148,12 +151,9 @@ def _share(gen: torch.Generator) -> float:
     return float(torch.rand((), generator=gen) * 2 - 0.5)
 
 
-def _other_signs(t: torch.Tensor, gen: torch.Generator, zeros: bool) -> torch.Tensor:
-    """`t` with other signs where IEEE 754 and C leave them open: of NaN, and of the `zeros` that some operators choose."""
-    if not t.dtype.is_floating_point:
-        return t
-    open_ = (torch.isnan(t) | (t == 0)) if zeros else torch.isnan(t)
-    if not bool(open_.any()):
+def _other_signs(t: torch.Tensor, gen: torch.Generator, open_: torch.Tensor) -> torch.Tensor:
+    """`t` with other signs where IEEE 754 and C leave them open: of NaN, and of the zeros that some operators choose."""
+    if not t.dtype.is_floating_point or not bool(open_.any()):
         return t
     flip = (torch.rand(t.shape, generator=gen) < _share(gen)) & open_
     return torch.where(flip, torch.copysign(t, torch.where(torch.signbit(t), 1.0, -1.0).to(t.dtype)), t)

@@ -393,6 +393,14 @@ def _libdevice_table() -> dict[str, Callable[..., Any]]:
     }
 
 
+def _in_whole_vectors(fn: Callable[..., Any], values: Sequence[torch.Tensor]) -> torch.Tensor:
+    """`fn` of each element by the same instructions: torch's vectors and what is left over differ in the last bit."""
+    shape, count = values[0].shape, values[0].numel()
+    flat = [torch.nn.functional.pad(v.reshape(-1), (0, -count % 64)) for v in values]
+    out: torch.Tensor = fn(*flat)
+    return out[:count].reshape(shape)
+
+
 def _patch_libdevice(interp: Any, tl: Any) -> None:
     from triton.language.extra import libdevice
 
@@ -410,7 +418,7 @@ def _patch_libdevice(interp: Any, tl: Any) -> None:
                 else torch.tensor(a, dtype=torch.from_numpy(np.array(numbers(like.handle))).dtype)
                 for a in args
             ]
-            out = fn(*torch.broadcast_tensors(*values)).numpy()
+            out = _in_whole_vectors(fn, torch.broadcast_tensors(*values)).numpy()
             if out.dtype == np.bool_:
                 return tl.tensor(handle(out.astype(np.int32), tl.int32), tl.block_type(tl.int32, list(out.shape)))
             if like.handle.dtype.scalar == bf16:
