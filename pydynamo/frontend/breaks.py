@@ -217,7 +217,7 @@ def _break_over(root: RootTranslator, index: int) -> None:
 
     use = used_as(inst, len(root.stack))
     callee = _compilable_callee(inst, operands, callees.KINDS)
-    picker = callees.picker_for(root.options)
+    picker = root.options.callees.picker
 
     def emit(cg: PyCodegen) -> None:
         extra = handler.values() if handler is not None else []

@@ -26,17 +26,36 @@ KINDS = (BoundMethodVariable, NNModuleVariable, NestedFunctionVariable, UserFunc
 
 
 class CalleePicker:
-    """``picker(callee)`` is the callee to call in its place: the same behaviour, compiled if that is possible."""
+    """``picker(callee)`` is the callee to call in its place: the same behaviour, compiled if that is possible.
+
+    Compiled code holds it, whose constants the collector does not look through: what was compiled is the options' own.
+    """
 
     __name__ = "__compiled_callee"
 
     def __init__(self, options: Options) -> None:
+        self._options = weakref.ref(options)
+
+    def __call__(self, callee: Any) -> Any:
+        options = self._options()
+        return callee if options is None else options.callees.pick(callee)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+
+class Callees:
+    """What was compiled, with some options, of callables that compiled code calls."""
+
+    def __init__(self, options: Options) -> None:
+        self.picker = CalleePicker(options)
         self._options = options
         #: by function object: closures and defaults are the function's own
         self._compiled: weakref.WeakKeyDictionary[types.FunctionType, CompiledFunction] = weakref.WeakKeyDictionary()
         self._shared: dict[Any, Unit] = {}
 
-    def __call__(self, callee: Any) -> Any:
+    def pick(self, callee: Any) -> Any:
+        """The compiled form of ``callee``, or itself if it has none."""
         if isinstance(callee, types.FunctionType):
             return self._function(callee) or callee
         if isinstance(callee, types.MethodType) and isinstance(callee.__func__, types.FunctionType):
@@ -74,23 +93,9 @@ class CalleePicker:
             found = self._shared[key] = Unit(self._options)
         return found
 
-    def __repr__(self) -> str:
-        return self.__name__
-
 
 def _contents(cell: types.CellType) -> object:
     try:
         return cell.cell_contents
     except ValueError:
         return None
-
-
-_pickers: weakref.WeakKeyDictionary[Options, CalleePicker] = weakref.WeakKeyDictionary()
-
-
-def picker_for(options: Options) -> CalleePicker:
-    """The one picker of these options."""
-    found = _pickers.get(options)
-    if found is None:
-        found = _pickers[options] = CalleePicker(options)
-    return found

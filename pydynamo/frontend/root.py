@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import types
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from pydynamo.frontend.variables.functions import CellVariable
 from pydynamo.frontend.variables.user_keys import translate_with
 
 if TYPE_CHECKING:
+    from pydynamo.frontend.callees import Callees
     from pydynamo.frontend.inline import GeneratorVariable
     from pydynamo.frontend.variables.attributes import IdentityNumber
     from pydynamo.frontend.variables.tensor import SymNumberVariable
@@ -75,6 +77,13 @@ class Options:
         self.dynamic = dynamic
         #: the functions that continue frames compiled with these options, by place
         self.resume_functions: dict[Any, Any] = {}
+
+    @functools.cached_property
+    def callees(self) -> Callees:
+        """What was compiled with these options of callables whose calls break the graph."""
+        from pydynamo.frontend.callees import Callees
+
+        return Callees(self)
 
 
 class RootTranslator(Translator):

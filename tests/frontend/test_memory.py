@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import tracemalloc
 import weakref
@@ -12,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import pydynamo  # noqa: E402
+from pydynamo.frontend.wrapper import Unit  # noqa: E402
 
 
 def gone(reference: weakref.ref[Any]) -> bool:
@@ -87,6 +89,45 @@ def test_a_function_with_a_break_goes_too() -> None:
     reference = weakref.ref(f)
     del f
     assert gone(reference)
+
+
+def noisy(function: Any) -> Any:
+    @functools.wraps(function)
+    def wrapper(x: Any) -> Any:
+        pydynamo.graph_break()
+        return function(x)
+
+    return wrapper
+
+
+def test_what_continues_a_frame_behind_several_breaks_goes_too() -> None:
+    """Each continuation refers to the next one from its code, whose constants the collector does not look through."""
+
+    def work(number: int) -> None:
+        scope: dict[str, Any] = {"noisy": noisy, "graph_break": pydynamo.graph_break}
+        exec(
+            "def f(x):\n"
+            "    graph_break()\n"
+            "    @noisy\n"
+            "    def inner(x):\n"
+            f"        return x + {number}\n"
+            "    for i in range(2):\n"
+            "        graph_break()\n"
+            "        x = inner(x)\n"
+            "    graph_break()\n"
+            "    return x * 2\n",
+            scope,
+        )
+        pydynamo.compile(scope["f"], backend="eager")(torch.ones(1))
+
+    def compiled_after(rounds: range) -> int:
+        for number in rounds:
+            work(number)
+        gc.collect()
+        return sum(type(thing) is Unit for thing in gc.get_objects())
+
+    before = compiled_after(range(10))
+    assert compiled_after(range(10, 20)) <= before
 
 
 def growth(work: Any, warm: int, rounds: int, allowed: float) -> float:

@@ -2,9 +2,10 @@
 use crate::code_shape::CodeShape;
 use crate::errors::pydynamo_error;
 use crate::guard::{GuardProgram, Held};
+use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyCode, PyDict};
+use pyo3::types::{PyCode, PyDict, PyTuple};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,6 +20,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) struct CacheEntry {
     pub(crate) guards: Py<GuardProgram>,
     pub(crate) target: Py<PyAny>,
+    /// The constants of a target that is a code object: the collector does not look into those by itself.
+    constants: Option<Py<PyTuple>>,
     root: Option<Held>,
     hits: AtomicU64,
     valid: AtomicBool,
@@ -32,6 +35,13 @@ impl CacheEntry {
 
     pub(crate) fn count_hit(&self) {
         self.hits.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The constants of the target's code if that has no more than these holders. The collector takes code for something that
+    /// refers to nothing: who knows all its holders shows it what the code holds, once.
+    pub(crate) fn constants_of_code_with(&self, holders: isize) -> Option<&Py<PyTuple>> {
+        // SAFETY: the target is alive; called while the collector is at work, when no count changes.
+        self.constants.as_ref().filter(|_| unsafe { ffi::Py_REFCNT(self.target.as_ptr()) } == holders)
     }
 
     fn belongs_to(&self, root: &Bound<'_, PyAny>) -> bool {
@@ -99,6 +109,12 @@ impl CacheEntry {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.guards)?;
         visit.call(&self.target)?;
+        if let Some(constants) = &self.constants {
+            visit.call(constants)?;
+            if self.constants_of_code_with(1).is_some() {
+                visit.call(constants)?; // once more, for the code
+            }
+        }
         if let Some(Held::Strong(root)) = &self.root {
             visit.call(root)?;
         }
@@ -169,18 +185,22 @@ impl CodeCache {
         info: Option<Py<PyAny>>,
     ) -> PyResult<Py<CacheEntry>> {
         let py = guards.py();
-        match target.cast::<PyCode>() {
-            Ok(code) => guards.get().0.shape.check_replacement(py, &CodeShape::of(code)?)?,
-            Err(_) if target.is_callable() => {}
+        let constants = match target.cast::<PyCode>() {
+            Ok(code) => {
+                guards.get().0.shape.check_replacement(py, &CodeShape::of(code)?)?;
+                Some(code.getattr("co_consts")?.cast_into::<PyTuple>()?.unbind())
+            }
+            Err(_) if target.is_callable() => None,
             Err(_) => {
                 return Err(pydynamo_error(py, "a cache entry's target is a code object or a callable"));
             }
-        }
+        };
         let entry = Py::new(
             py,
             CacheEntry {
                 guards: guards.clone().unbind(),
                 target: target.clone().unbind(),
+                constants,
                 root: root.map(Held::new).transpose()?,
                 hits: AtomicU64::new(0),
                 valid: AtomicBool::new(true),

@@ -140,6 +140,14 @@ impl State {
         for ready in ready.entries.iter().filter(|ready| Arc::strong_count(ready) == 1) {
             visit(ready.entry.as_ptr());
             visit(ready.callable.as_ptr());
+            // The entry and this wrapper's own function of its code, which nobody else has.
+            // SAFETY: the callable is alive, and while the collector is at work no count changes.
+            if unsafe { ffi::Py_REFCNT(ready.callable.as_ptr()) } == 1
+                && !ready.code.load(Ordering::Relaxed).is_null()
+                && let Some(constants) = ready.entry.get().constants_of_code_with(2)
+            {
+                visit(constants.as_ptr());
+            }
         }
     }
 
