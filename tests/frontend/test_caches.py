@@ -167,3 +167,28 @@ def test_an_iterator_that_notices_is_closed() -> None:
 
     assert torch.equal(pydynamo.compile(first, backend="eager")(torch.ones(2)), torch.ones(2))
     assert log == ["closed"]
+
+
+@functools.lru_cache
+def counted(key: Any) -> int:
+    return len(key)
+
+
+def test_a_key_that_cannot_be_hashed_is_refused_as_by_the_cache() -> None:
+    def f(x: Any, key: Any) -> Any:
+        try:
+            return x + counted((1, key))
+        except TypeError as error:
+            return str(error)
+
+    compiled = pydynamo.compile(f, backend="eager")
+    for key in ([2], 2, (3,)):
+        assert repr(compiled(torch.ones(1), key)) == repr(f(torch.ones(1), key))
+
+    def inside(x: Any) -> Any:
+        try:
+            return x + counted((1, [2]))
+        except TypeError as error:
+            return str(error)
+
+    assert repr(pydynamo.compile(inside, backend="eager")(torch.ones(1))) == repr(inside(torch.ones(1)))

@@ -83,7 +83,10 @@ def _hashable(value: VariableTracker) -> Any:
     known = value.as_constant()
     if not is_constant_value(known) and type(known) not in (tuple, torch.Size):
         unsupported("hash", f"{value.describe()} as a key")
-    hash(known)
+    try:
+        hash(known)
+    except TypeError:  # something in a tuple
+        unsupported("hash", f"{value.describe()} as a key")
     return known
 
 
