@@ -42,12 +42,15 @@ def _forget_source(cache: dict[str, str], filename: str) -> None:
     linecache.cache.pop(filename, None)
 
 
+def _is_restart_for_number(error: Exception) -> bool:
+    """True for what torch raises where it needs a plain number; by name, as nobody else has loaded its Dynamo."""
+    return type(error).__name__ == "TensorifyScalarRestartAnalysis"
+
+
 def _float_to_be_known(root: RootTranslator, error: Exception) -> str | None:
     """An input that varies, where the backend, or an operator below AOTAutograd, needs a plain number."""
     if not isinstance(error, NeedsNumbers):
-        from torch._dynamo.exc import TensorifyScalarRestartAnalysis
-
-        if not isinstance(error, TensorifyScalarRestartAnalysis):
+        if not _is_restart_for_number(error):
             return None
         from torch._dynamo.symbolic_convert import TensorifyState
 
@@ -69,12 +72,7 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
         number = _float_to_be_known(root, error)
         if number is not None:
             raise RestartTranslation("static", number) from error
-        traced = getattr(backend, "wants_fake_inputs", False)
-        # for a number that is no input of this graph
-        restarts = type(error).__name__ == "TensorifyScalarRestartAnalysis"
-        beyond_it = type(error) in _RAISED_BY_OPERATORS or _is_limit_of_autograd(error) or restarts
-        as_it_is = isinstance(error, _HANGS_ON_DATA) or (traced and beyond_it)
-        if root.options.fullgraph or not as_it_is:
+        if root.options.fullgraph or not _runs_as_it_is(backend, error):
             raise BackendError(
                 f"the backend {_name_of(backend)} failed on a graph of {root.code.co_qualname}: "
                 f"{type(error).__name__}: {error}"
@@ -109,6 +107,15 @@ def _while_apart(root: RootTranslator, compiled: Callable[..., Any], plain: Call
     if overlap(places, [entry.example for entry in graph.inputs]):
         return plain
     return Apart(compiled, plain, places)
+
+
+def _runs_as_it_is(backend: Any, error: Exception) -> bool:
+    """True if what the backend raised is no fault of its own, and the graph is for operators to run one by one."""
+    if isinstance(error, _HANGS_ON_DATA):
+        return True
+    if not getattr(backend, "wants_fake_inputs", False):
+        return False
+    return type(error) in _RAISED_BY_OPERATORS or _is_limit_of_autograd(error) or _is_restart_for_number(error)
 
 
 def _is_limit_of_autograd(error: Exception) -> bool:

@@ -105,11 +105,10 @@ def _compile_graph(root: RootTranslator, plan: Plan) -> CompiledGraph | None:
     if root.grad_switches:
         run = _switching_grad(run, after)
     fakes = [entry.node.meta["example_value"] for entry in graph.inputs]
-    if not graph.leaves_traces and graph.may_run_again and graph.changes.drawn:
-        run = taking_back_numbers(run)
-    elif graph.leaves_traces or graph.changes.drawn:
-        return compiled_graph(name, run, fakes, graph.changes)
-    return compiled_graph(name, run, fakes, None)
+    changes = graph.changes if graph.leaves_traces or graph.changes.drawn else None
+    if changes is not None and not graph.leaves_traces and graph.may_run_again:
+        run, changes = taking_back_numbers(run), None
+    return compiled_graph(name, run, fakes, changes)
 
 
 def _has_effect(root: RootTranslator) -> bool:

@@ -214,8 +214,11 @@ def loses_object_of_super(code: types.CodeType) -> bool:
     """True on 3.11, whose disassembly writes ``super()`` out, if the code deletes what it would find by itself."""
     if not asm.V311 or not _bare_supers(code) or not code.co_argcount:
         return False
-    deletes = ("DELETE_FAST", "DELETE_DEREF")
-    return any(inst.opname in deletes and inst.argval == code.co_varnames[0] for inst in asm.decode(code)[0])
+    return any(_unbinds(inst, code.co_varnames[0]) for inst in asm.decode(code)[0])
+
+
+def _unbinds(inst: Any, name: str) -> bool:
+    return (inst.opname == "DELETE_FAST" and inst.argval == name) or _deletes(inst, name)
 
 
 def _write_out_supers(body: list[Any], code: types.CodeType, names: tuple[str, ...], frees: tuple[str, ...]) -> None:
@@ -231,8 +234,7 @@ def _write_out_supers(body: list[Any], code: types.CodeType, names: tuple[str, .
         called = load.opname == "LOAD_GLOBAL" and load.argval == "super"
         if call.opname != "CALL" or call.arg or not called:
             continue
-        gone = any(inst.opname in ("DELETE_FAST", "DELETE_DEREF") and inst.argval == first for inst in body)
-        if gone or first not in (*names, *frees):
+        if any(_unbinds(inst, first) for inst in body) or first not in (*names, *frees):
             unsupported("reconstruction-failure", "super() where nothing is left of the first argument")
         added = [
             asm.instruction("LOAD_DEREF", argval="__class__"),

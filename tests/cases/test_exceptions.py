@@ -3,8 +3,6 @@
 import torch
 from harness import program
 
-ONE = torch.ones(2)
-
 
 @program
 def test_data_error_is_catchable():

@@ -7,8 +7,6 @@ import weakref
 import torch
 from harness import program
 
-ONE = torch.ones(2)
-
 
 @program
 def test_arithmetic_operators():

@@ -3,17 +3,12 @@
 import torch.nn.utils.parametrizations
 import torch.nn.utils.parametrize
 import torch.utils.checkpoint
-from harness import program, torch, whole
+from harness import program, seeded, torch, whole
 from torch import nn
 from torch.nn import functional as F
 
 ONE = torch.ones(3)
 ROWS = torch.arange(12.0).reshape(4, 3)
-
-
-def seeded(make):
-    torch.manual_seed(0)
-    return make()
 
 
 @whole

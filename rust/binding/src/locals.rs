@@ -23,24 +23,25 @@ pub struct Locals<'py> {
     pub names: Cow<'py, [Obj]>,
     /// Their kinds.
     pub kinds: Vec<LocalKind>,
-    pub by_name: Option<Bound<'py, PyDict>>,
+    /// Where free variables begin.
+    first_free: usize,
+    by_name: Option<Bound<'py, PyDict>>,
     /// The free variables alone.
-    pub free_by_name: Option<Bound<'py, PyDict>>,
+    free_by_name: Option<Bound<'py, PyDict>>,
     /// Take any name for that of a local.
     pub lenient: bool,
 }
 
 impl<'py> Locals<'py> {
+    /// Locals with these names and kinds.
+    pub fn new(tuple: Option<Obj>, names: Cow<'py, [Obj]>, kinds: Vec<LocalKind>) -> Self {
+        let first_free = kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
+        Self { tuple, names, kinds, first_free, by_name: None, free_by_name: None, lenient: false }
+    }
+
     /// Locals in which every name is found, for analyses that do not care which it is.
     pub fn of_any_name() -> Self {
-        Self {
-            tuple: None,
-            names: Cow::Borrowed(&[]),
-            kinds: Vec::new(),
-            by_name: None,
-            free_by_name: None,
-            lenient: true,
-        }
+        Self { lenient: true, ..Self::new(None, Cow::Borrowed(&[]), Vec::new()) }
     }
 
     /// Where `name` is.
@@ -51,14 +52,7 @@ impl<'py> Locals<'py> {
         if self.lenient {
             return Ok(Some(0));
         }
-        let py = name.py();
-        if self.by_name.is_none() {
-            // SAFETY: the names are alive: the spec owns the tuples that hold them.
-            let items = self.names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
-            self.by_name = Some(positions(py, items)?);
-        }
-        let Some(names) = &self.by_name else { return Ok(None) };
-        names.get_item(name)?.map(|index| index.extract()).transpose()
+        find(&mut self.by_name, &self.names, name)
     }
 
     /// Where the cell called `name` is. Since 3.12 a comprehension's variable can be a plain local of the name of a free variable.
@@ -70,26 +64,13 @@ impl<'py> Locals<'py> {
         if !self.is_plain(place) {
             return Ok(Some(place));
         }
-        let (py, first) = (name.py(), self.first_free());
-        if self.free_by_name.is_none() {
-            // SAFETY: the names are alive: the spec owns the tuples that hold them.
-            let items =
-                self.names.iter().skip(first).map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
-            self.free_by_name = Some(positions(py, items)?);
-        }
-        let Some(names) = &self.free_by_name else { return Ok(Some(place)) };
-        let free: Option<u32> = names.get_item(name)?.map(|index| index.extract()).transpose()?;
-        Ok(Some(free.map_or(place, |index| first as u32 + index)))
+        let free = find(&mut self.free_by_name, &self.names[self.first_free..], name)?;
+        Ok(Some(free.map_or(place, |index| self.first_free as u32 + index)))
     }
 
     /// Whether a slot holds no cell.
     pub fn is_plain(&self, index: u32) -> bool {
         matches!(self.kinds.get(index as usize), Some(LocalKind::Local { .. }))
-    }
-
-    /// Where free variables begin.
-    fn first_free(&self) -> usize {
-        self.kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1)
     }
 
     /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
@@ -115,8 +96,25 @@ impl<'py> Locals<'py> {
 
     /// Whether a free variable is called `__class__`.
     pub fn has_class_cell(&self) -> bool {
-        self.names.iter().skip(self.first_free()).any(|name| text_of(*name) == "__class__")
+        self.names.iter().skip(self.first_free).any(|name| text_of(*name) == "__class__")
     }
+}
+
+/// Where `name` is among `names`, by a dictionary of them that is made when it is first needed.
+fn find<'py>(
+    known: &mut Option<Bound<'py, PyDict>>,
+    names: &[Obj],
+    name: &Bound<'py, PyString>,
+) -> PyResult<Option<u32>> {
+    let py = name.py();
+    let places = if let Some(places) = known {
+        places
+    } else {
+        // SAFETY: the names are alive: the spec owns the tuples that hold them.
+        let items = names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
+        known.insert(positions(py, items)?)
+    };
+    places.get_item(name)?.map(|index| index.extract()).transpose()
 }
 
 /// What a name vouches for.

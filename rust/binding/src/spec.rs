@@ -301,14 +301,7 @@ impl<'py> Spec<'py> {
                     _ => LocalKind::Free,
                 };
                 let kinds = bytes.iter().enumerate().map(kind).collect();
-                return Locals {
-                    tuple: Some(names),
-                    names: Cow::Borrowed(items),
-                    kinds,
-                    by_name: None,
-                    free_by_name: None,
-                    lenient: false,
-                };
+                return Locals::new(Some(names), Cow::Borrowed(items), kinds);
             }
         };
         // SAFETY: the spec owns the tuples.
@@ -330,14 +323,7 @@ impl<'py> Spec<'py> {
         let free = items(&variables.freevars);
         kinds.extend(free.iter().map(|_| LocalKind::Free));
         names.extend(free);
-        Locals {
-            tuple: None,
-            names: Cow::Owned(names),
-            kinds,
-            by_name: None,
-            free_by_name: None,
-            lenient: false,
-        }
+        Locals::new(None, Cow::Owned(names), kinds)
     }
 
     /// Makes the code object.
