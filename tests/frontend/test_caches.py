@@ -57,6 +57,90 @@ def test_a_cached_object_that_changed_is_looked_at_again() -> None:
         shape_for.cache_clear()
 
 
+class Made:
+    by = 2
+
+
+scale = 3
+
+
+def _made(key: int) -> Made:
+    return Made()
+
+
+def _scaled(key: int) -> int:
+    return key * scale
+
+
+def _named(key: int) -> str:
+    return "-".join(["a name", str(key)])
+
+
+def _listed(key: int) -> tuple[Made, list[int]]:
+    return Made(), [key]
+
+
+@pytest.mark.parametrize("make", [_made, _scaled, _named, _listed])
+@pytest.mark.parametrize("size", [None, 1, 2])
+def test_a_cache_that_dropped_something_is_asked_again(make: Any, size: int | None) -> None:
+    """By cache_clear, and by other keys; what it gives is what it holds then, and its counters are those of eager."""
+    compiled_cache, eager_cache = (functools.lru_cache(size)(make) for _ in range(2))
+
+    def asks(x: Any, cache: Any, key: int) -> Any:
+        return x + 1, cache(key)
+
+    compiled = pydynamo.compile(asks, backend="eager", fullgraph=True)
+    x = torch.ones(2)
+
+    def same_as_before(run: Any, cache: Any) -> list[bool]:
+        same, last = [], None
+        for step, key in enumerate([1, 1, 2, 1, 2, 2, 1, 1]):
+            if step == 2:
+                cache.cache_clear()
+            found = run(x, cache, key)[1]
+            same.append(found is last)
+            last = found
+        return same
+
+    assert same_as_before(compiled, compiled_cache) == same_as_before(asks, eager_cache)
+    assert compiled_cache.cache_info().currsize == eager_cache.cache_info().currsize
+    for cache in (compiled_cache, eager_cache):
+        cache.cache_clear()
+    assert compiled(x, compiled_cache, 1)[1] is compiled_cache(1)
+
+
+def test_what_a_cached_function_reads_counts_once_the_cache_is_clear(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = functools.lru_cache(_scaled)
+
+    def asks(x: Any) -> Any:
+        return x * cache(2)
+
+    compiled = pydynamo.compile(asks, backend="eager")
+    x = torch.ones(2)
+    for change in (lambda: None, lambda: monkeypatch.setitem(globals(), "scale", 5), cache.cache_clear):
+        change()
+        assert torch.equal(compiled(x), asks(x))
+
+
+def test_caches_in_front_of_caches_are_asked_apart() -> None:
+    inner = functools.lru_cache(_made)
+
+    @functools.lru_cache
+    def outer(key: int) -> Any:
+        return inner(key)
+
+    def asks(x: Any) -> Any:
+        return x * outer(1).by, outer(1), inner(1)
+
+    compiled = pydynamo.compile(asks, backend="eager", fullgraph=True)
+    for cleared in ([], [outer], [inner], [outer, inner]):
+        for cache in cleared:
+            cache.cache_clear()
+        got = compiled(torch.ones(2))
+        assert got[1] is outer(1)
+        assert got[2] is inner(1)
+
+
 @pytest.mark.parametrize("wrong", [[1], {}])
 def test_what_has_no_hash_is_refused(wrong: Any) -> None:
     def asks(x: Any) -> Any:

@@ -51,7 +51,14 @@ class CacheVariable(VariableTracker):
         if not tx.ledger.is_empty():
             unsupported("opaque-call", f"{self.describe()} may read what the function changed")
         # It is pure, so it may be run now: the cache may hold what the function no longer gives.
-        return held(tx, self.value(*given, **named))
+        found = self.value(*given, **named)
+
+        def gives(cache: Any) -> bool:
+            """Eager calls it at this point, too. So an entry that was dropped is made again, and hits are counted."""
+            return cache(*given, **named) is found
+
+        tx.output.guards.add("CALL", self.source, gives)
+        return held(tx, found)
 
     def _known(self, value: VariableTracker) -> Any:
         """The argument itself: a constant, a class, or an object that counts by identity and is held already."""
