@@ -6,7 +6,6 @@ Also knows the calling convention of each CPython. Knows nothing of values.
 from __future__ import annotations
 
 import dis
-import functools
 import sys
 import types
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from pydynamo import bytecode
 from pydynamo.bytecode import Instruction, InstructionExnTabEntry, create_instruction
 from pydynamo.bytecode.edit import explicit_super, remove_fused_load_store
 from pydynamo.errors import BytecodeError
+from pydynamo.frontend.by_identity import ByIdentity
 from pydynamo.frontend.exc import unsupported
 
 __all__ = ["Instruction", "InstructionExnTabEntry", "decode", "transform_code_object"]
@@ -36,19 +36,22 @@ def _simplify(code: types.CodeType, instructions: list[Instruction]) -> None:
         remove_fused_load_store(instructions)
 
 
-@functools.lru_cache(maxsize=4096)
-def _decoded(code: types.CodeType) -> tuple[list[Instruction], dict[Any, int]]:
-    instructions = bytecode.cleaned_instructions(code)
-    _simplify(code, instructions)
-    return instructions, {inst: index for index, inst in enumerate(instructions)}
+Decoded = tuple[list[Instruction], dict[Any, int]]
+_decoded: ByIdentity[types.CodeType, Decoded] = ByIdentity(limit=4096)
 
 
-def decode(code: types.CodeType) -> tuple[list[Instruction], dict[Any, int]]:
+def decode(code: types.CodeType) -> Decoded:
     """The instructions of ``code`` and the index of each; shared, so never changed by the caller."""
-    try:
-        return _decoded(code)
-    except BytecodeError as error:
-        unsupported("unsupported-opcode", f"code that another tool has made: {error}")
+    found = _decoded.get(code)
+    if found is None:
+        try:
+            instructions = bytecode.cleaned_instructions(code)
+            _simplify(code, instructions)
+        except BytecodeError as error:
+            unsupported("unsupported-opcode", f"code that another tool has made: {error}")
+        found = instructions, {inst: index for index, inst in enumerate(instructions)}
+        _decoded.put(code, found)
+    return found
 
 
 def instruction(opname: str, arg: int | None = None, argval: Any = None, target: Any = None) -> Instruction:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import types
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from pydynamo.errors import BytecodeError
 from pydynamo.frontend import asm
+from pydynamo.frontend.by_identity import ByIdentity
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.resume_slots import around_load, follow, separate_comprehensions
 
@@ -136,9 +136,7 @@ class Place:
 
 
 #: code made here -> the code it was cut from, and for each instruction its index there
-_origins: weakref.WeakKeyDictionary[types.CodeType, tuple[types.CodeType, list[int | None]]] = (
-    weakref.WeakKeyDictionary()
-)
+_origins: ByIdentity[types.CodeType, tuple[types.CodeType, list[int | None]]] = ByIdentity()
 
 
 def original_place(code: types.CodeType, index: int) -> Place:
@@ -156,7 +154,7 @@ def _note_origin(code: types.CodeType, made: types.CodeType, kept: list[tuple[in
     names = [inst.opname for inst in instructions[prefix:]] if prefix >= 0 else []
     if names == [name for _, name in kept]:
         before: list[int | None] = [None] * prefix
-        _origins[made] = code, before + [index for index, _ in kept]
+        _origins.put(made, (code, before + [index for index, _ in kept]))
 
 
 def make_resume_code(

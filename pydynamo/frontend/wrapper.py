@@ -216,6 +216,8 @@ class ResumeFunction:
         self.scope = scope
         self.unit = Unit(options)
         self.__name__ = f"__resume_{code.co_name}"
+        #: the code as it was written, which lives as long as this function is found by it
+        self.cut_from = code
         #: what continues any frame, if the code has no cells
         self.whole: CompiledFunction | None = None
         if not code.co_freevars:
@@ -232,13 +234,14 @@ class ResumeFunction:
     ) -> ResumeFunction:
         """The function for this place; the same one for every translation of the same code and options."""
         known = root.options.resume_functions
-        key = (place.code, place.index, slots, names, id(root.scope))
+        key = (id(place.code), place.index, slots, names, id(root.scope))  # code that is equal is not the same
         found = known.get(key)
         if found is None:
             from pydynamo.frontend.resume import make_resume_code
 
             code = make_resume_code(place.code, place.index, slots, names)
             found = known[key] = cls(code, root.scope, root.options)
+            found.cut_from = place.code
         return found
 
     def bind(self, cells: tuple[types.CellType, ...]) -> CompiledFunction | types.FunctionType:
