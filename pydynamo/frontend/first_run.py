@@ -71,7 +71,7 @@ class _FirstRun:
     def __call__(self, *args: Any) -> Any:
         storages = [args[index].untyped_storage() for index in self.changed]
         saved = [storage.clone() for storage in storages]
-        numbers = _random_state() if self.drawn else None
+        numbers = random_state() if self.drawn else None
         try:
             result = self.run(*args)
         except RecursionError:
@@ -82,7 +82,7 @@ class _FirstRun:
                     storage.resize_(before.nbytes())
                     storage.copy_(before)
                 if numbers is not None:
-                    _set_random_state(numbers)
+                    set_random_state(numbers)
             raise
         self.graph.repeatable = False
         self.graph.run = self.run
@@ -105,24 +105,26 @@ def taking_back_numbers(run: Callable[..., Any]) -> Callable[..., Any]:
     """``run``, which may fail for its data in any call: then the numbers that it has drawn are drawn again."""
 
     def call(*args: Any) -> Any:
-        numbers = _random_state()
+        numbers = random_state()
         try:
             return run(*args)
         except RecursionError:
             raise
         except Exception:
-            _set_random_state(numbers)
+            set_random_state(numbers)
             raise
 
     return call
 
 
-def _random_state() -> tuple[torch.Tensor, list[torch.Tensor]]:
+def random_state() -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """What torch's own generators will draw from."""
     on_devices = torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
     return torch.get_rng_state(), torch.cuda.get_rng_state_all() if on_devices else []
 
 
-def _set_random_state(state: tuple[torch.Tensor, list[torch.Tensor]]) -> None:
+def set_random_state(state: tuple[torch.Tensor, list[torch.Tensor]]) -> None:
+    """Draw again from there."""
     cpu, devices = state
     torch.set_rng_state(cpu)
     if devices:

@@ -133,7 +133,7 @@ class OutputGraph:
     def _refuse_types(self, name: str, call: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
         """Break if the write that was just propagated is one that real tensors refuse."""
         traces = self.fake_mode.traces
-        if traces.written and not (traces.drawn or traces.unknown) and may_refuse(traces.written):
+        if traces.written and not traces.unknown and may_refuse(traces.written):
             found = refusal(call, args, kwargs)
             if found:
                 unsupported("operator-error", f"{name}: {found}")

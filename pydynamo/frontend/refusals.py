@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
+from pydynamo.frontend.first_run import random_state, set_random_state
+
 _REFUSALS = ("can't be cast to", "not implemented for")
 
 
@@ -20,8 +22,9 @@ def may_refuse(written: Iterable[torch.Tensor]) -> bool:
 
 
 def refusal(call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """What the operator says of such types; '' if nothing. Must not be asked of what draws random numbers."""
+    """What the operator says of such types; '' if nothing. Numbers that it draws are drawn again when it is called."""
     args, kwargs = tree_map(_one_element, (tuple(args), dict(kwargs)))
+    numbers = random_state()
     try:
         with torch.no_grad():
             call(*args, **kwargs)
@@ -30,10 +33,12 @@ def refusal(call: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
             return str(error)
     except Exception:
         return ""  # one element is too few for these arguments: what it says is of no concern
+    finally:
+        set_random_state(numbers)
     return ""
 
 
 def _one_element(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
-        return torch.ones([1] * value.dim(), dtype=value.dtype)
-    return value
+        return torch.ones([1] * value.dim(), dtype=value.dtype, device="cpu")
+    return None if isinstance(value, torch.Generator) else value  # a generator of the program's keeps its state

@@ -109,6 +109,12 @@ REFUSED = {
     "a result that nobody uses": (lambda x: (torch.relu(x), "not reached")[1], torch.bool),
     "an absolute value that nobody uses": (lambda x: (abs(x), "not reached")[1], torch.bool),
     "an index that nobody uses": (lambda x: (torch.ones(2)[x], "not reached")[1], torch.int64),
+    "integers dropped": (lambda x: torch.nn.functional.dropout(x, 0.5, True, True), torch.int64),
+    "a mask dropped": (lambda x: torch.nn.functional.dropout(x, 0.5, True, True), torch.bool),
+    "integers dropped by scales": (lambda x: torch.nn.functional.alpha_dropout(x, 0.5, True, True), torch.int64),
+    "integers with normal numbers": (lambda x: x.normal_(), torch.int64),
+    "integers with exponential numbers": (lambda x: x.exponential_(), torch.bool),
+    "integers with drawn numbers added": (lambda x: x.add_(torch.rand(3)), torch.int64),
 }
 
 
@@ -118,9 +124,28 @@ def test_what_operators_refuse_is_refused(function, dtype, dynamic):
     compiled = pydynamo.compile(function, backend="aot_eager", dynamic=dynamic)
     x = torch.tensor([1, 2, 3], dtype=dtype)
     for _ in range(2):
-        want = outcome(function, (x.clone(),))
-        assert "Error" in want
-        assert outcome(compiled, (x.clone(),)) == want
+        torch.manual_seed(0)
+        want = outcome(function, (x.clone(),)), torch.rand(1)
+        assert "Error" in want[0]
+        torch.manual_seed(0)
+        assert (outcome(compiled, (x.clone(),)), torch.rand(1)) == want
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool, torch.uint8])
+@pytest.mark.parametrize("own", [False, True])
+def test_asking_what_operators_refuse_draws_no_numbers(own, dtype):
+    generator = torch.Generator()
+
+    def f(x):
+        return x.bernoulli_(0.5, generator=generator if own else None).add_(x.clone().bernoulli_(0.5))
+
+    results = []
+    for function in (f, pydynamo.compile(f, backend="aot_eager")):
+        torch.manual_seed(0)
+        generator.manual_seed(0)
+        x = torch.ones(50, dtype=dtype)
+        results.append((function(x).tolist(), torch.rand(1).item(), torch.rand(1, generator=generator).item()))
+    assert results[0] == results[1]
 
 
 @pytest.mark.parametrize("dynamic", [None, True])
@@ -135,6 +160,29 @@ def test_a_dropout_that_drops_nothing_gives_its_input_back(backend, dynamic):
     x = torch.ones(3)
     assert all(tensor is x for tensor in pydynamo.compile(f, backend=backend, dynamic=dynamic)(x))
     assert x.tolist() == [2.0] * 3
+
+
+WRONG_DROPOUTS = {
+    "too many": lambda x: torch.nn.functional.dropout(x, 0.0, True, False, 1),
+    "an unknown name": lambda x: torch.nn.functional.dropout(x, 0.0, bogus=1),
+    "the other one's name": lambda x: torch.nn.functional.dropout(x, 0.0, train=False),
+    "twice": lambda x: torch.nn.functional.dropout(x, 0.0, p=0.0),
+    "no flag": lambda x: torch.dropout(x, 0.0),
+    "no rate": lambda x: torch.dropout(x, train=False),
+    "a flag of another name": lambda x: torch.dropout(x, 0.0, training=False),
+    "in place": lambda x: torch.dropout(x, 0.0, False, True),
+    "no tensor": lambda x: (x + 1, torch.nn.functional.dropout(p=0.0)),
+    "a rate above one": lambda x: torch.nn.functional.dropout(x, 1.5, False),
+    "a rate that is none": lambda x: torch.dropout(x, None, False),
+}
+
+
+@pytest.mark.parametrize("function", WRONG_DROPOUTS.values(), ids=WRONG_DROPOUTS)
+def test_a_dropout_that_torch_refuses_is_refused(function):
+    x = torch.ones(3)
+    want = outcome(function, (x,))
+    assert "Error" in want
+    assert outcome(pydynamo.compile(function, backend="eager"), (x,)) == want
 
 
 def switch_alone(x):

@@ -312,8 +312,9 @@ def special_function(fn: Any) -> Handler | None:
 
 def record(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
     """Record a torch function; without tensors and symbols, and if it makes none, it may still be a graph node."""
-    if fn is torch.nn.functional.dropout or fn is torch.dropout:
-        same = _dropped_nothing(args, kwargs)
+    parameters = _DROPOUTS.get(fn)
+    if parameters is not None:
+        same = _dropped_nothing(parameters, args, kwargs)
         if same is not None:
             return same
     out = kwargs["out"].realize() if "out" in kwargs else NONE
@@ -324,18 +325,29 @@ def record(tx: Translator, fn: Any, args: Args, kwargs: Kwargs) -> VariableTrack
     return tx.output.call_function(tx, fn, args, kwargs)
 
 
-def _dropped_nothing(args: Args, kwargs: Kwargs) -> VariableTracker | None:
-    """The input of a dropout that gives it back: where there are symbols, torch's own tracing would copy it."""
+#: the functions that may drop nothing, and their parameters, with what stands for those that are not given
+_DROPOUTS: dict[Any, dict[str, Any]] = {
+    torch.nn.functional.dropout: {"input": None, "p": 0.5, "training": True, "inplace": False},
+    torch.dropout: {"input": None, "p": None, "train": None},
+}
+
+
+def _dropped_nothing(parameters: dict[str, Any], args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """The input of a dropout that gives it back: where there are symbols, torch's own tracing would copy it.
+
+    None for every other call, one that torch refuses among them.
+    """
     from pydynamo.frontend.variables.tensor import TensorVariable
 
-    given = {**dict(zip(("input", "p", "training", "inplace"), args, strict=False)), **kwargs}
-    given = {"train" if name == "training" else name: value.realize() for name, value in given.items()}
-    x, rest = given.pop("input", NONE), list(given.values())
+    by_place = dict(zip(parameters, args, strict=False))
+    if len(args) > len(parameters) or by_place.keys() & kwargs or not kwargs.keys() <= parameters.keys():
+        return None
+    given = {name: value.realize() for name, value in (*by_place.items(), *kwargs.items())}
+    x, rest = given.pop("input", NONE), given.values()
     if not isinstance(x, TensorVariable) or not all(isinstance(value, ConstantVariable) for value in rest):
         return None
-    p = given["p"].as_constant() if "p" in given else 0.5
-    train = given["train"].as_constant() if "train" in given else True
-    if type(p) not in (int, float) or type(train) is not bool or not 0 <= p <= 1:
+    _, p, train, *others = (given[name].as_constant() if name in given else parameters[name] for name in parameters)
+    if type(p) not in (int, float) or not all(type(flag) is bool for flag in (train, *others)) or not 0 <= p <= 1:
         return None
     return x if p == 0 or not train else None
 
