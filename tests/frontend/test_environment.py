@@ -52,6 +52,71 @@ def test_reads_follow_the_environment(fn: Callable[[Any], Any], monkeypatch: pyt
         assert compiled(x)[0] == fn(x)[0]
 
 
+def _chain(error: BaseException | None) -> list[tuple[str, tuple[Any, ...], str, bool]]:
+    """An exception, and those that it hides or was raised within."""
+    found = []
+    while error is not None:
+        found.append((type(error).__name__, error.args, repr(error.__cause__), error.__suppress_context__))
+        error = error.__context__
+    return found
+
+
+def caught(x: Any) -> Any:
+    try:
+        os.environ[NAME]
+    except KeyError as error:
+        return error, x + 1
+
+
+def caught_while_handling(x: Any) -> Any:
+    try:
+        try:
+            raise ZeroDivisionError("before")
+        except ZeroDivisionError:
+            os.environ[NAME]
+    except KeyError as error:
+        return error, x + 1
+
+
+def caught_and_raised_from(x: Any) -> Any:
+    try:
+        try:
+            os.environ[NAME]
+        except KeyError as error:
+            raise ValueError("after") from error
+    except ValueError as error:
+        return error, x + 1
+
+
+def caught_and_raised_again(x: Any) -> Any:
+    try:
+        try:
+            os.environ[NAME]
+        except KeyError:
+            raise
+    except KeyError as error:
+        return error, x + 1
+
+
+def raised(x: Any) -> Any:
+    try:
+        return os.environ[NAME], x + 1
+    finally:
+        x + 1
+
+
+@pytest.mark.parametrize("fn", [caught, caught_while_handling, caught_and_raised_from, caught_and_raised_again, raised])
+def test_what_is_missing_is_told_as_by_python(fn: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(NAME, raising=False)
+    told = []
+    for function in (fn, pydynamo.compile(fn, backend="eager")):
+        try:
+            told.append(_chain(function(torch.ones(2))[0]))
+        except KeyError as error:
+            told.append(_chain(error))
+    assert told[0] == told[1]
+
+
 def test_other_variables_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = 0
 

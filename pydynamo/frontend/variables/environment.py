@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.constant import constant, run_python
+from pydynamo.frontend.variables.exceptions import ExceptionVariable, set_context
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator
@@ -30,9 +31,19 @@ def getitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     present = encoded in environment._data
     tx.output.guards.add("HAS_KEY", data, (encoded, present))
     if not present:
-        tx.raise_error(KeyError, key)
+        raise ObservedException(_missing(tx, key, encoded), fresh=False)
     value = LazyVariable(tx, environment._data[encoded], sources.item(data, encoded)).realize()
     return constant(environment.decodevalue(value.as_constant()))
+
+
+def _missing(tx: Translator, key: VariableTracker, encoded: Any) -> VariableTracker:
+    """The error of ``os.environ``, which hides the one of the table below it."""
+    inside, error = ExceptionVariable(KeyError, [constant(encoded)]), ExceptionVariable(KeyError, [key])
+    if tx.root.handled:
+        set_context(inside, tx.root.handled[-1])
+    set_context(error, inside)
+    error.suppress = True
+    return error
 
 
 def getenv(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
