@@ -23,6 +23,9 @@ from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constan
 from pydynamo.frontend.variables.exceptions import ExceptionVariable, set_context
 from pydynamo.frontend.variables.functions import CellVariable, UserFunctionVariable
 
+#: stands for what a table of names lacks
+ABSENT: Any = object()
+
 if TYPE_CHECKING:
     from pydynamo.frontend.output_graph import OutputGraph
     from pydynamo.frontend.root import RootTranslator
@@ -171,9 +174,12 @@ class Translator:
         load, match, jump = self.instructions[handler + 1 : handler + 4]
         if load.opname != "LOAD_GLOBAL" or match.opname != "CHECK_EXC_MATCH" or "IF_FALSE" not in jump.opname:
             return False
-        if self.instructions[self.index_of[jump.target]].opname != "RERAISE" or load.argval in self.scope:
+        if self.instructions[self.index_of[jump.target]].opname != "RERAISE":
             return False
-        cls = vars(builtins).get(load.argval)
+        stored = self.ledger.load_global(self.scope, load.argval)
+        if load.argval in self.scope or (stored is not None and stored is not DELETED):
+            return False
+        cls = self.builtin(load.argval)
         return isinstance(cls, type) and not issubclass(GeneratorExit, cls)
 
     def _harmless_context(self, depth: int) -> bool:
@@ -207,14 +213,28 @@ class Translator:
             return stored
         if name in self.scope and stored is None:
             return self.global_at(self.scope, name)
-        if name not in self.scope:
-            if self.scope is self.root.scope:
-                self.output.guards.add("GLOBAL_HAS", None, (name, False))
-            else:
-                self.output.guards.add("HAS_KEY", sources.const(self.scope), (name, False))
-        if name in vars(builtins):  # the module's own attributes, such as __class__, are no names
-            return LazyVariable(self, vars(builtins)[name], sources.const(vars(builtins)[name]))
+        found = self.builtin(name)
+        if found is not ABSENT:
+            return LazyVariable(self, found, sources.const(found))
         self.raise_error(NameError, f"name '{name}' is not defined")
+
+    def builtin(self, name: str) -> Any:
+        """What the builtins have under a name that the globals lack, ``ABSENT`` if nothing; guarded, as both may change."""
+        scope, guards = self.scope, self.output.guards
+        if name not in scope:
+            if scope is self.root.scope:
+                guards.add("GLOBAL_HAS", None, (name, False))
+            else:
+                guards.add("HAS_KEY", sources.const(scope), (name, False))
+        names = vars(builtins)  # the module's own attributes, such as __class__, are no names
+        if scope.get("__builtins__", names) not in (builtins, names):
+            unsupported("unsupported-builtin", f"{name!r} where the module has builtins of its own")
+        at = sources.const(names)
+        if name not in names:
+            guards.add("HAS_KEY", at, (name, False))
+            return ABSENT
+        guards.add("ID_MATCH", Source("dictitem", name, at), names[name])
+        return names[name]
 
     def global_at(self, scope: dict[str, Any], name: str) -> VariableTracker:
         """The value of a global at entry."""
