@@ -15,6 +15,7 @@ from pydynamo.errors import BackendError, NeedsNumbers
 from pydynamo.frontend import events
 from pydynamo.frontend.exc import RestartTranslation
 from pydynamo.frontend.overlaps import Apart, overlap, places_of
+from pydynamo.frontend.surroundings import is_transforming
 
 if TYPE_CHECKING:
     from pydynamo.frontend.root import RootTranslator
@@ -88,12 +89,23 @@ def call_backend(root: RootTranslator, module: torch.fx.GraphModule, name: str) 
         raise BackendError(f"the backend gave {compiled!r}, which is not callable")
     if compiled != plain and compiled is not module:
         compiled = _while_apart(root, compiled, plain)
+        if not any(isinstance(entry.example, torch.Tensor) for entry in root.graph.inputs):
+            compiled = _outside_transforms(compiled, plain)
     events.graph_compiled(name, module)
     if root.closed_modes:
         from pydynamo.frontend.variables.contexts import restoring_modes
 
         return restoring_modes(compiled)
     return compiled
+
+
+def _outside_transforms(compiled: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """``compiled`` for a graph that makes its tensors itself: no guard of an input would tell the transform."""
+
+    def run(*args: Any) -> Any:
+        return plain(*args) if is_transforming() else compiled(*args)
+
+    return run
 
 
 def _while_apart(root: RootTranslator, compiled: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:

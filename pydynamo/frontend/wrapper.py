@@ -25,6 +25,7 @@ from pydynamo.frontend import logs as logs
 from pydynamo.frontend.exc import Unsupported, unsupported
 from pydynamo.frontend.resume import loses_object_of_super
 from pydynamo.frontend.root import FrameInput, Options
+from pydynamo.frontend.surroundings import sees_operators
 
 if TYPE_CHECKING:
     from pydynamo.frontend.resume import Place
@@ -70,7 +71,7 @@ class Unit:
 
     def miss(self, wrapper: CompiledFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CacheEntry | None:
         """No version fits the call: compile one; None if the function is to be run as it is."""
-        if self.skip or convert.is_translating():
+        if self.skip or convert.is_translating() or sees_operators():
             return None
         with convert.LOCK:
             # Another thread may have compiled it while this one waited.
