@@ -14,6 +14,7 @@ import torch
 
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.operators import SOFTMAX_STATS, computed
+from pydynamo.lowering.ranges import number_too_large, takes_numbers
 
 aten = torch.ops.aten
 
@@ -245,7 +246,22 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     table[aten._log_softmax.default] = _log_softmax
     table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0
     table[aten.silu_backward.default] = _silu_backward
-    return table
+    return {op: _whole_beyond_range(op, decompose) for op, decompose in table.items()}
+
+
+def _whole_beyond_range(op: Any, decompose: Callable[..., Any]) -> Callable[..., Any]:
+    """`decompose`, but for numbers at which the operator's own kernel raises."""
+    if not takes_numbers(op):
+        return decompose
+
+    @functools.wraps(decompose)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        dtypes = [a.dtype for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
+        if number_too_large(op, args, kwargs, [*dtypes, kwargs.get("dtype")]):
+            return NotImplemented
+        return decompose(*args, **kwargs)
+
+    return checked
 
 
 def _name(op: Any) -> str:

@@ -1,7 +1,8 @@
 """Sums over a row in which one element at most is not zero, as the gradient of a likelihood is: the element itself.
 
-``sum(scatter(zeros, d, index, v) * w, d)`` with one index for a row is ``v * w``.  Without this, backward of a softmax
-over a vocabulary walks every row once more, to add zeros.
+``sum(scatter(zeros, d, index, v) * w, d)`` with one index and one factor for a row is ``v * w``, with the nothings
+that the other elements add: not a number where `w` is infinite.  Without this, backward of a softmax over a vocabulary
+walks every row once more, to add zeros.  The scatter must be wanted elsewhere too: it is what refuses a wrong index.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+
+from pydynamo.lowering.ranges import fits
 
 aten = torch.ops.aten
 
@@ -19,30 +22,50 @@ def simplify_sums(gm: torch.fx.GraphModule) -> None:
         found = _element_of(node)
         if found is None:
             continue
-        w, v = found
+        w, v, row = found
         with gm.graph.inserting_before(node):
-            element = gm.graph.call_function(aten.mul.Tensor, (w, v))
-            total = gm.graph.call_function(aten.add.Tensor, (element, 0.0))  # a sum with zeros is never -0.0
-        for made in (element, total):
-            made.meta.update({k: node.meta[k] for k in ("val", "stack_trace") if k in node.meta})
+            total = gm.graph.call_function(aten.mul.Tensor, (w, v))
+            made = [total]
+            if row > 1:
+                made.append(gm.graph.call_function(aten.mul.Tensor, (w, 0.0)))
+                made.append(total := gm.graph.call_function(aten.add.Tensor, (total, made[-1])))
+            made.append(total := gm.graph.call_function(aten.add.Tensor, (total, 0.0)))  # a sum is never -0.0
+        for each in made:
+            each.meta.update({k: node.meta[k] for k in ("val", "stack_trace") if k in node.meta})
         node.replace_all_uses_with(total)
+        product = node.args[0]
         gm.graph.erase_node(node)
+        if not product.users:
+            gm.graph.erase_node(product)
 
 
-def _element_of(node: torch.fx.Node) -> tuple[torch.fx.Node, float] | None:
-    """(w, v) if `node` is such a sum with its dimension kept."""
+def _element_of(node: torch.fx.Node) -> tuple[torch.fx.Node, float, int] | None:
+    """(w, v, length of a row) if `node` is such a sum with its dimension kept."""
     if node.target is not aten.sum.dim_IntList or len(node.args) != 3 or node.args[2] is not True or node.kwargs:
         return None
     product, dims = node.args[0], node.args[1]
     if not isinstance(product, torch.fx.Node) or product.target is not aten.mul.Tensor or len(dims) != 1:
         return None
     for one, w in (product.args, product.args[::-1]):
-        if isinstance(one, torch.fx.Node) and isinstance(w, torch.fx.Node) and one.target is aten.scatter.value:
-            zeros, dim, index, v = one.args
-            same = _like(w, node) and _rank(zeros) == _rank(node) and dim % _rank(node) == dims[0] % _rank(node)
-            if same and _is_zero(zeros) and index.meta["val"].shape == node.meta["val"].shape and type(v) is float:
-                return w, v
+        if not isinstance(one, torch.fx.Node) or not isinstance(w, torch.fx.Node):
+            continue
+        if one.target is not aten.scatter.value or len(one.users) + len(product.users) == 2:
+            continue
+        zeros, dim, index, v = one.args
+        same = _like(w, node) and _like_but_shape(one, w) and _rank(zeros) == _rank(node)
+        if not same or dim % _rank(node) != dims[0] % _rank(node) or not _is_zero(zeros):
+            continue
+        row = zeros.meta["val"].shape[dim]
+        dtype = w.meta["val"].dtype
+        known = isinstance(row, int) and type(v) is float and fits(v, dtype)
+        if known and index.meta["val"].shape == node.meta["val"].shape:
+            return w, torch.tensor(v, dtype=torch.float64).to(dtype).item(), row
     return None
+
+
+def _like_but_shape(a: torch.fx.Node, b: torch.fx.Node) -> bool:
+    x, y = a.meta.get("val"), b.meta.get("val")
+    return isinstance(x, torch.Tensor) and isinstance(y, torch.Tensor) and x.dtype == y.dtype
 
 
 def _rank(node: Any) -> int:

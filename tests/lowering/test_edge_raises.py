@@ -78,3 +78,51 @@ def test_what_raises_in_eager_raises_compiled(name, front):
 def test_what_does_not_raise_in_eager_does_not_compiled(name):
     fn, args = FINE[name]
     check(fn, list(args))
+
+
+HALF, BF16, F32 = torch.float16, torch.bfloat16, torch.float32
+POSITIVE = T([1, 2, 3, 4])
+TOO_LARGE = {
+    "exponent": lambda x, v: x**v,
+    "clamp_max": lambda x, v: x.clamp(max=v),
+    "clamp_both": lambda x, v: x.clamp(-v, v),
+    "alpha_of_add": lambda x, v: torch.add(x, x, alpha=v),
+    "alpha_of_sub": lambda x, v: torch.sub(x, x, alpha=v),
+    "full": lambda x, v: torch.full((3,), v, dtype=x.dtype),
+    "full_like": lambda x, v: torch.full_like(x, v) + x,
+    "new_full": lambda x, v: x.new_full((2,), v),
+    "fill": lambda x, v: x.clone().fill_(v),
+    "masked_fill": lambda x, v: x.masked_fill(x > 0, v),
+    "pad": lambda x, v: F.pad(x, (1, 1), value=v),
+    "scatter": lambda x, v: x.scatter(0, T([0], I64), v),
+    "hardtanh": lambda x, v: F.hardtanh(x, -v, v),
+    "threshold": lambda x, v: F.threshold(x, 5.0, v),
+    "elu": lambda x, v: F.elu(-x, v),
+    "add": lambda x, v: x + v,
+    "rsub": lambda x, v: v - x,
+    "fmod": lambda x, v: torch.fmod(x, v),
+    "compare": lambda x, v: x > v,
+    "mul": lambda x, v: x * v,
+    "div": lambda x, v: x / v,
+    "where": lambda x, v: torch.where(x > 2, x, v),
+    "nan_to_num": lambda x, v: torch.nan_to_num(x, posinf=v),
+    "smooth_l1": lambda x, v: F.smooth_l1_loss(x, x + 1, beta=v),
+    "full_of_bytes": lambda x, v: torch.full((3,), -v, dtype=torch.uint8),
+    "scatter_of_bytes": lambda x, v: x.byte().scatter(0, T([0], I64), v),
+}
+
+
+@pytest.mark.parametrize("dtype, number", [(HALF, 7e4), (HALF, 70000), (BF16, 3.4e38), (F32, 1e39)], ids=str)
+@pytest.mark.parametrize("name", TOO_LARGE)
+def test_a_number_beyond_its_dtype_raises_where_eager_does(name, dtype, number):
+    def fn(x):
+        return TOO_LARGE[name](x, number)
+
+    x = POSITIVE.to(dtype)
+    try:
+        fn(x)
+    except RuntimeError:
+        with pytest.raises(RuntimeError):
+            compiled(fn, "pydynamo")(x)
+    else:
+        check(fn, [x], tol=1e-6 if dtype is F32 else 0.0, zero_sign=True, front="pydynamo")
