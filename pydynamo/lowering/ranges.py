@@ -59,11 +59,11 @@ def _scalars(op: Any) -> tuple[list[int], set[str]]:
 
 def fits(number: Any, dtype: torch.dtype) -> bool:
     """True if eager writes `number` into a tensor of `dtype`."""
-    return dtype.is_complex or _fits(type(number), number, dtype)
+    return dtype.is_complex or _fits(type(number).__name__, number, dtype)
 
 
 @functools.lru_cache(4096)
-def _fits(kind: type, number: Any, dtype: torch.dtype) -> bool:
+def _fits(kind: str, number: Any, dtype: torch.dtype) -> bool:
     """The same, where `kind` keeps 1 and 1.0 apart."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         try:
