@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
+from pydynamo.lowering.layouts import roll_strides
+
 aten = torch.ops.aten
 
 #: the strides of their results are the kernel's own choice, but their meta kernels say "contiguous"
@@ -43,6 +45,8 @@ def call(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Any
 
 def result(mode: FakeTensorMode, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any], fake: Any) -> Any:
     """``fake``, or one that is laid out as the operator's kernel does it."""
+    if func is aten.roll.default:
+        return _rolled(mode, fake, *args, **kwargs)
     if func not in _LAID_OUT_BY_KERNEL:
         return fake
     first, *others = fake if isinstance(fake, (list, tuple)) else (fake,)
@@ -52,11 +56,22 @@ def result(mode: FakeTensorMode, func: Any, args: Sequence[Any], kwargs: Mapping
     if any(t._has_symbolic_sizes_strides or t.numel() > _ASKED for t in tensors):
         return fake
     strides = _kernels_strides(func, args, kwargs)
-    if strides == first.stride():
-        return fake
-    look = torch.empty_strided(first.shape, strides, dtype=first.dtype, device="meta")
-    made = FakeTensor(mode, look, first.fake_device)
+    made = _with_strides(mode, first, strides)
     return made if not isinstance(fake, (list, tuple)) else (made, *others)
+
+
+def _with_strides(mode: FakeTensorMode, fake: FakeTensor, strides: tuple[int, ...]) -> FakeTensor:
+    if strides == fake.stride():
+        return fake
+    look = torch.empty_strided(fake.shape, strides, dtype=fake.dtype, device="meta")
+    return FakeTensor(mode, look, fake.fake_device)
+
+
+def _rolled(mode: FakeTensorMode, fake: Any, x: Any, shifts: Sequence[int], dims: Sequence[int] = ()) -> Any:
+    """``fake``, laid out as the host's kernel does it; raises where only the kernel does."""
+    if type(fake) is not FakeTensor or fake.fake_device.type != "cpu" or x._has_symbolic_sizes_strides:
+        return fake
+    return _with_strides(mode, fake, roll_strides(x.shape, x.stride(), shifts, dims))
 
 
 _strides: dict[Any, tuple[int, ...]] = {}

@@ -7,12 +7,13 @@ changed. Knows nothing of graphs.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.layouts import roll_strides
 from pydynamo.lowering.operators import SOFTMAX_STATS, computed
 from pydynamo.lowering.ranges import number_too_large, takes_numbers
 
@@ -174,12 +175,34 @@ def _like_input_on_host(decompose: Callable[..., torch.Tensor], x: torch.Tensor,
     return decompose(x, *args, **kwargs).contiguous(memory_format=memory_format)
 
 
+def _roll(decompose: Callable[..., torch.Tensor], x: torch.Tensor, shifts: Any, dims: Any = ()) -> Any:
+    """torch's own, laid out as the kernel does it."""
+    if len(shifts) != (len(dims) or 1):
+        return NotImplemented  # whose kernel raises, for a tensor without elements, too
+    rolled = decompose(x, shifts, dims)
+    if x.device.type != "cpu" or not all(isinstance(n, int) for n in (*x.shape, *x.stride())):
+        return _like_input_on_host(lambda x: rolled, x)
+    strides = roll_strides(x.shape, x.stride(), shifts, dims)
+    for memory_format in (torch.contiguous_format, torch.channels_last, torch.channels_last_3d):
+        if strides == _strides_of(rolled.shape, memory_format):
+            return rolled.clone(memory_format=memory_format)
+    return x.new_empty_strided(x.shape, strides)  # without elements
+
+
+def _strides_of(shape: Sequence[int], memory_format: torch.memory_format) -> tuple[int, ...] | None:
+    ranks = {torch.channels_last: 4, torch.channels_last_3d: 5}
+    if len(shape) != ranks.get(memory_format, len(shape)):
+        return None
+    with torch._C._DisableTorchDispatch():
+        return torch.empty(shape, device="meta", memory_format=memory_format).stride()
+
+
 # torch's own decompositions that are called in another way
 CHANGED: dict[str, Callable[..., Any]] = {
     "linspace": _linspace,
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _contiguous),
     **dict.fromkeys((f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (2, 3)), _like_input_on_host),
-    "roll": _like_input_on_host,
+    "roll": _roll,
     **dict.fromkeys(
         (
             "native_batch_norm",
