@@ -243,6 +243,19 @@ def _expression(w: _Writer, source: Source | None, shape: Any) -> None:
     w.builder.custom(function, [w.node(at) for at in shape.sources.values()], shape.condition)
 
 
+def _no_subclass(cls: type, of: type) -> bool:
+    return not issubclass(cls, of)
+
+
+def _lacks_slot(name: str, found: Any) -> bool:
+    """True if nothing is in the slot."""
+    try:
+        object.__getattribute__(found, name)
+    except AttributeError:
+        return True
+    return False
+
+
 def _refers(reference: Any, target: Any) -> bool:
     return reference() is target
 
@@ -264,6 +277,9 @@ _CHECKS: dict[str, Callable[[_Writer, Source | None, Any], None]] = {
     "TENSOR_MATCH": _tensor,
     "IS": lambda w, s, p: w.builder.same_object(w.node(s), w.node(p)),
     "REFERS": lambda w, s, p: w.builder.custom(_refers, [w.node(s), w.node(p)], f"{s.name if s else ''}() is {p.name}"),
+    "LACKS_SLOT": lambda w, s, p: w.builder.custom(functools.partial(_lacks_slot, p), [w.node(s)], f"no slot {p!r}"),
+    "SUBCLASS": lambda w, s, p: w.builder.custom(issubclass, [w.node(s), w.node(p)], "is a subclass"),
+    "NO_SUBCLASS": lambda w, s, p: w.builder.custom(_no_subclass, [w.node(s), w.node(p)], "is no subclass"),
     "IS_NOT": lambda w, s, p: w.builder.all_different([w.node(s), w.node(p)]),
     "PRESENT": lambda w, s, p: w.builder.all_different([w.node(s), w.builder.constant(_NOTHING, "nothing")]),
     "UNIQUE": lambda w, s, p: w.builder.all_different([w.node(at) for at in p]),

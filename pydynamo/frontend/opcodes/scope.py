@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.dispatch import op
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.side_effects import DELETED
+from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import NullVariable
 from pydynamo.frontend.variables.builtin import BuiltinVariable
 from pydynamo.frontend.variables.constant import constant
@@ -96,6 +97,11 @@ def _store_global(tx: Translator, inst: Any) -> None:
 
 @op("DELETE_GLOBAL")
 def _delete_global(tx: Translator, inst: Any) -> None:
+    stored = tx.ledger.load_global(tx.scope, inst.argval)
+    if stored is DELETED or (stored is None and inst.argval not in tx.scope):
+        if stored is None:
+            tx.builtin(inst.argval)  # guards that the module lacks it
+        tx.raise_error(NameError, f"name '{inst.argval}' is not defined")
     tx.load_global(inst.argval).realize()  # guards that it is there
     tx.ledger.store_global(tx.scope, inst.argval, DELETED)
 
@@ -176,14 +182,23 @@ def _import_name(tx: Translator, inst: Any) -> None:
     module = sys.modules.get(full)
     if module is None:
         unsupported("import", f"first import of {full}")
-    if names is None and not level.as_constant():
-        module = sys.modules[full.partition(".")[0]]
+    asked = [full] if names is not None or level.as_constant() else [full, full.partition(".")[0]]
+    module = sys.modules[asked[-1]]
+    loaded = sources.const(sys.modules)
+    for one in asked:  # another module may take its place
+        tx.output.guards.add("ID_MATCH", Source("dictitem", one, loaded), sys.modules[one])
     tx.push(tx.wrap_at(module, sources.const(module)))
 
 
 @op("IMPORT_FROM")
 def _import_from(tx: Translator, inst: Any) -> None:
-    tx.push(tx.stack[-1].realize().getattr(tx, inst.argval))
+    module = tx.stack[-1].realize()
+    try:
+        tx.push(module.getattr(tx, inst.argval))
+    except ObservedException as error:
+        if not issubclass(error.vt.python_type(), AttributeError):
+            raise
+        unsupported("import", f"{inst.argval} of {module.describe()}, which lacks it")  # a submodule, or an ImportError
 
 
 @op("MAKE_FUNCTION")

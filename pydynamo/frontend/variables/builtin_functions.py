@@ -26,7 +26,7 @@ from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constan
 from pydynamo.frontend.variables.constructors import Handler, stop_or
 from pydynamo.frontend.variables.exceptions import TracebackVariable
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
-from pydynamo.frontend.variables.objects import lookup
+from pydynamo.frontend.variables.objects import lookup, special_method
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.text import text_of
 
@@ -82,7 +82,11 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
     if isinstance(hook, classmethod) and not _is_pure_hook(hook.__func__):
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}, which decides by itself")
     try:
-        return issubclass(subject, target)
+        found = issubclass(subject, target)
+        if isinstance(target, abc.ABCMeta) and subject.__flags__ & (1 << 9) and subject not in tx.ledger.made_classes:
+            kind = "SUBCLASS" if found else "NO_SUBCLASS"  # a class may be registered later
+            tx.output.guards.add(kind, const(subject), const(target))
+        return found
     except TypeError:  # a protocol that cannot be asked, or that hangs on what the instance holds
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}")
 
@@ -389,6 +393,8 @@ def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableT
             before = f"__format__ must return a str, not {type_name(given)}"
             tx.raise_error(TypeError, bad_answer(value.python_type(), "__format__", "a str", given, before))
         return shown
+    if ops.is_user_object(value):
+        special_method(tx, value, "__format__")  # guards that it has none of its own
     if not spec and not isinstance(value, ConstantVariable):
         return text_of(tx, value, str)
     return fold(tx, format, [value, constant(spec)])

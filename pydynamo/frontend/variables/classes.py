@@ -54,11 +54,11 @@ class ClassVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            return constant(getattr(self.value, name))
+            return constant(self._fact(tx, "EQUALS_MATCH", name))
         if name == "__class__":
             return ClassVariable(type(self.value), None)
         if name in ("__mro__", "__bases__", "__base__"):
-            return from_python(getattr(self.value, name))  # a change of them is seen by the guards of each look-up
+            return from_python(self._fact(tx, "ID_MATCH", name))
         override = tx.ledger.class_override(self.value, name)
         if override is not None:
             if override is DELETED:
@@ -70,6 +70,13 @@ class ClassVariable(VariableTracker):
         if base is None:
             return self._metaclass_attribute(tx, name)
         return self._bind(tx, raw, name)
+
+    def _fact(self, tx: Translator, guard: str, name: str) -> Any:
+        """What the class tells of itself; guarded, where that may change."""
+        found = getattr(self.value, name)
+        if self.value.__flags__ & (1 << 9) and self.value not in tx.ledger.made_classes:
+            tx.output.guards.add(guard, sources.attr(sources.const(self.value), name), found)
+        return found
 
     def _bind(self, tx: Translator, raw: Any, name: str) -> VariableTracker:
         from pydynamo.frontend.variables.builtin import BuiltinVariable
@@ -299,6 +306,9 @@ class ModuleVariable(VariableTracker):
         try:
             value = getattr(self.value, name)
         except AttributeError as error:
+            names = sources.const(scope)
+            tx.output.guards.add("HAS_KEY", names, (name, False))
+            tx.output.guards.add("HAS_KEY", names, ("__getattr__", "__getattr__" in scope))
             tx.raise_error(AttributeError, str(error))
         return LazyVariable(tx, value, sources.attr(self.source or sources.const(self.value), name))
 

@@ -23,7 +23,7 @@ from pydynamo.frontend.variables.base import (
     has_special,
     type_name,
 )
-from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, is_constant_value, run_python
+from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, run_python
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.user_keys import UserKey
@@ -189,6 +189,8 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):
+        if cls not in tx.ledger.made_classes and cls.__flags__ & (1 << 9):
+            tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), raw)  # it may get one of its own
         return None
     if isinstance(raw, types.WrapperDescriptorType) and not has_contents(owner):
         unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}")
@@ -319,11 +321,12 @@ class ObjectVariable(VariableTracker):
             return stored if stored is not DELETED else None
         if self.value is None:
             return None
+        assert self.source is not None
         try:
             value = object.__getattribute__(self.value, name)
         except AttributeError:
+            tx.output.guards.add("LACKS_SLOT", self.source, name)
             return None
-        assert self.source is not None
         if self._reads_through_python():
             unsupported(
                 "unsupported-attribute", f"slot {name!r} of {self.describe()}, which has its own __getattribute__"
@@ -511,9 +514,10 @@ def enum_attribute(tx: Translator, member: ConstantVariable, name: str) -> Varia
         return constant(member.value._value_)
     if name in ("name", "_name_"):
         return constant(member.value._name_)
-    instance = vars(member.value)
-    if name in instance and is_constant_value(instance[name]):
-        return constant(instance[name])
+    instance, source = vars(member.value), sources.const(member.value)
+    if name in instance and not _is_data_descriptor(lookup(cls, name)[1]):
+        return LazyVariable(tx, instance[name], Source("dictattr", name, source))
+    tx.output.guards.add("DICT_HAS", source, (name, name in instance))
     raw = lookup(cls, name)[1]
     if isinstance(raw, enum.Enum):
         return constant(raw)
