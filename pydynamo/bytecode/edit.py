@@ -209,8 +209,8 @@ def _without_returns(insts: list[Instruction]) -> list[Instruction]:
 
 def explicit_super(code: types.CodeType, instructions: list[Instruction]) -> None:
     """Gives ``super()`` without arguments its two arguments (3.11, where no LOAD_SUPER_ATTR does it)."""
-    if not code.co_varnames or sys.version_info >= (3, 12):
-        return
+    if not code.co_argcount or sys.version_info >= (3, 12):
+        return  # without a parameter super() is an error, even beside *args
     cells = (*code.co_cellvars, *code.co_freevars)
     output: list[Instruction] = []
     for i, inst in enumerate(instructions):

@@ -5,6 +5,7 @@ Graph call, values into temps, side effects, the breaking instruction itself, ha
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from pydynamo.frontend.resume import (
     EXC_INFO,
     NULL,
     VALUE,
+    fits_in_parcel,
     live_cells,
     live_locals,
     make_resume_code,
@@ -127,25 +129,46 @@ def _keep_all(cg: PyCodegen, values: list[VariableTracker]) -> None:
 
 
 def _hand_over(
-    cg: PyCodegen, root: RootTranslator, target: Any, stack: list[Callable[[], None]], names: list[str]
+    cg: PyCodegen,
+    root: RootTranslator,
+    target: Any,
+    stack: list[Callable[[], None]],
+    names: list[str],
+    *,
+    forget: bool = False,
 ) -> None:
-    """Leave the rest of the call to the continuing function, with the stack and the live locals."""
-    frees = (*root.code.co_cellvars, *root.code.co_freevars)
+    """Leave the rest of the call to the continuing function, with the stack and the live locals.
 
-    def closure() -> None:
-        for name in frees:
-            cg.load_cell(name)
-        cg.emit(asm.instruction("BUILD_TUPLE", arg=len(frees)))
+    ``forget``: a traceback may keep this frame, whose temps must not keep what they hold.
+    """
+    frees = (*root.code.co_cellvars, *root.code.co_freevars)
+    loads: dict[str, Callable[[], None]] = {name: lambda n=name: cg(root.locals[n]) for name in names}  # type: ignore[misc]
+    passed = [*stack, *loads.values()]
+    eager = isinstance(target, EagerContinuation)
+    if eager:
+        packed = [load for name, load in loads.items() if fits_in_parcel(name)]
+        others = [load for name, load in loads.items() if not fits_in_parcel(name)]
+        passed = [lambda: _build(cg, "BUILD_LIST", packed), *others]
 
     def callee() -> None:
         if target.whole is not None:
             cg.load_object(target.whole)
-        else:
-            cg.call(lambda: cg.load_object(target.bind), [closure])
+            return
+        cells: list[Callable[[], None]] = [functools.partial(cg.load_cell, name) for name in frees]
+        if eager:
+            cells += [functools.partial(cg.call, lambda: cg.load_object(types.CellType), [load]) for load in stack]
+        cg.call(lambda: cg.load_object(target.bind), [lambda: _build(cg, "BUILD_TUPLE", cells)])
 
-    loads: list[Callable[[], None]] = [lambda n=name: cg(root.locals[n]) for name in names]  # type: ignore[misc]
-    cg.call(lambda: cg.load_object(HandOver), [callee, *stack, *loads])
+    cg.call(lambda: cg.load_object(HandOver), [callee, *passed])
+    if forget:
+        cg.forget_temps()
     cg.emit(asm.instruction("RETURN_VALUE"))
+
+
+def _build(cg: PyCodegen, opname: str, items: list[Callable[[], None]]) -> None:
+    for item in items:
+        item()
+    cg.emit(asm.instruction(opname, arg=len(items)))
 
 
 class _Handler:
@@ -162,7 +185,7 @@ class _Handler:
         index = root.index_of[self.entry.target]
         self.names = _live(root, index)
         slots = (*_slots(root, self.stack), *(VALUE,) * (1 + self.entry.lasti))
-        code = make_resume_code(root.code, index, slots, tuple(self.names))
+        code = make_resume_code(root.code, index, slots, tuple(self.names), parcel=True)
         self.target = EagerContinuation(root.code, root.scope, code)
 
     def values(self) -> list[VariableTracker]:
@@ -182,7 +205,7 @@ class _Handler:
             stack = [_slot_load(cg, v) for v in self.stack if not isinstance(v, NullVariable)]
             if self.entry.lasti:
                 stack.append(lambda: cg.load_const(0))  # only where the handler's RERAISE would point
-            _hand_over(cg, self.root, self.target, [*stack, lambda: cg.load_fast(raised)], self.names)
+            _hand_over(cg, self.root, self.target, [*stack, lambda: cg.load_fast(raised)], self.names, forget=True)
 
         return emit
 
@@ -344,7 +367,9 @@ def _continue_eagerly(root: RootTranslator, index: int) -> None:
         index -= 1
     names = _live(root, index)
     slots = _slots(root, root.stack)
-    target = EagerContinuation(root.code, root.scope, make_resume_code(root.code, index, slots, tuple(names)))
+    target = EagerContinuation(
+        root.code, root.scope, make_resume_code(root.code, index, slots, tuple(names), parcel=True)
+    )
 
     def emit(cg: PyCodegen) -> None:
         _keep_all(cg, [*root.stack, *(root.locals[n] for n in names)])
@@ -355,7 +380,7 @@ def _continue_eagerly(root: RootTranslator, index: int) -> None:
 
 
 class EagerContinuation:
-    """The rest of a frame, run by CPython as it is. ``rest.bind(cells)(*stack_and_locals)``"""
+    """The rest of a frame, run by CPython as it is. ``rest.bind(cells)(locals)``, see ``make_resume_code``"""
 
     def __init__(self, origin: types.CodeType, scope: dict[str, Any], code: types.CodeType) -> None:
         self.origin = origin

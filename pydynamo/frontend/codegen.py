@@ -79,6 +79,17 @@ class PyCodegen:
         self.temps[key] = name
         return name
 
+    def forget_temps(self) -> None:
+        """Empty every local that the compiled frame has beside the user's: none may be read after this.
+
+        Storing None does for those, too, that this way through the frame has not bound. The outputs are gone already.
+        """
+        for name in self.new_names:
+            if name == OUTPUTS:
+                continue
+            self.load_const(None)
+            self.emit(asm.instruction("STORE_FAST", argval=name))
+
     def load_fast(self, name: str) -> None:
         self.emit(asm.instruction("LOAD_FAST", argval=name))
 

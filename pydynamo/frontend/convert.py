@@ -11,7 +11,7 @@ import torch
 from pydynamo._core import GuardProgram
 from pydynamo.errors import PydynamoError
 from pydynamo.frontend import events
-from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported
+from pydynamo.frontend.exc import RestartTranslation, SkipFrame, Unsupported, forget_frames
 from pydynamo.frontend.fake_mode import trim_caches
 from pydynamo.frontend.root import FrameInput, Options, RootTranslator, Speculation
 from pydynamo.frontend.variables.contexts import leave_modes
@@ -58,31 +58,41 @@ def compile_frame(frame: FrameInput, options: Options, history: dict[str, Any]) 
                 events.emit("graph_breaks", reason=reason, code=frame.code)
                 return Compiled(None, None, reason)
             try:
-                root.run()
+                compiled = _attempt(root, speculation, grad)
             except RestartTranslation as restart:
                 speculation.learn(restart)
                 continue
-            except SkipFrame as skip:
-                events.emit("graph_breaks", reason=speculation.reason or skip.reason, code=frame.code)
-                return Compiled(None, None, skip.reason)
             finally:
-                torch._C._set_grad_enabled(grad)
-                leave_modes(root.open_modes)
-            root.finish_guards()
-            if speculation.reason is not None:
-                events.emit("graph_breaks", reason=speculation.reason, code=frame.code)
-            if root.new_code is not None:
-                _keep_from_torch(root.new_code)
-            program = root.graph.guards.build(frame.code)
-            events.emit("bytecode", old=frame.code, new=root.new_code)
-            if events.wanted("guards"):
-                events.emit("guards", guards=program.describe())
-            return Compiled(root.new_code, program)
+                root.let_go()
+            return compiled
     finally:
         _state.depth -= 1
         translate_with(None)
         trim_caches()
     raise PydynamoError(f"{frame.code.co_qualname}: no stable translation after {_MAX_ATTEMPTS} attempts")
+
+
+def _attempt(root: RootTranslator, speculation: Speculation, grad: bool) -> Compiled:
+    frame = root.frame
+    try:
+        root.run()
+    except SkipFrame as skip:
+        forget_frames(skip.reason)
+        events.emit("graph_breaks", reason=speculation.reason or skip.reason, code=frame.code)
+        return Compiled(None, None, skip.reason)
+    finally:
+        torch._C._set_grad_enabled(grad)
+        leave_modes(root.open_modes)
+    root.finish_guards()
+    if speculation.reason is not None:
+        events.emit("graph_breaks", reason=speculation.reason, code=frame.code)
+    if root.new_code is not None:
+        _keep_from_torch(root.new_code)
+    program = root.graph.guards.build(frame.code)
+    events.emit("bytecode", old=frame.code, new=root.new_code)
+    if events.wanted("guards"):
+        events.emit("guards", guards=program.describe())
+    return Compiled(root.new_code, program)
 
 
 def _keep_from_torch(code: types.CodeType) -> None:

@@ -10,7 +10,7 @@ from pydynamo.frontend.reasons import REASONS
 if TYPE_CHECKING:
     from pydynamo.frontend.variables.base import VariableTracker
 
-__all__ = ["ObservedException", "RestartTranslation", "SkipFrame", "Unsupported", "unsupported"]
+__all__ = ["ObservedException", "RestartTranslation", "SkipFrame", "Unsupported", "forget_frames", "unsupported"]
 
 
 class ObservedException(Exception):
@@ -45,3 +45,8 @@ class SkipFrame(Exception):
 def unsupported(reason: str, detail: str = "") -> NoReturn:
     """Raise the graph break with the stable id ``reason``."""
     raise Unsupported(reason, detail, REASONS[reason])
+
+
+def forget_frames(error: BaseException) -> None:
+    """Take the traceback off an exception of ours that is kept, and what led to it: our frames hold the program's objects."""
+    error.__traceback__ = error.__context__ = error.__cause__ = None

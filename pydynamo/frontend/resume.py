@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 import types
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from pydynamo.frontend.resume_slots import around_load, follow, separate_compreh
 
 #: what fills a stack slot of the continued frame: a parameter, NULL, or the PUSH_EXC_INFO of a handled exception
 VALUE, NULL, EXC_INFO = "value", "null", "exc-info"
+#: the parameter that is a list of locals
+PARCEL = "___parcel"
 
 _READS = frozenset(
     {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW", "LOAD_FAST_AND_CLEAR", "DELETE_FAST", "LOAD_CLOSURE"}
@@ -23,6 +26,7 @@ _READ_PAIRS = frozenset({"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORR
 _LEAVES = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _ALWAYS = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE", "JUMP"})
 _FLAGS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_SUPER = super
 _INSPECTING = frozenset({"locals", "vars", "dir", "eval", "exec", "_getframe", "currentframe", "stack"})
 
 
@@ -158,12 +162,14 @@ def _note_origin(code: types.CodeType, made: types.CodeType, kept: list[tuple[in
 
 
 def make_resume_code(
-    code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...]
+    code: types.CodeType, start: int, slots: tuple[str, ...], names: tuple[str, ...], *, parcel: bool = False
 ) -> types.CodeType:
     """Code that rebuilds the stack from its first parameters and continues ``code`` at instruction ``start``.
 
     Parameters: one for each slot that is not NULL, then the locals ``names``. Cell variables of ``code`` become free
-    variables.
+    variables. With ``parcel``, nobody but the frame holds what it begins with, and what it lets go is gone: the slots come
+    in cells of their own, free variables behind the others, and the locals that ``fits_in_parcel`` in a list, the first
+    parameter; cells and list are emptied.
     """
 
     kept: list[tuple[int | None, str]] = []
@@ -185,17 +191,25 @@ def make_resume_code(
             _write_out_supers(body, code, names, frees)
         if not renamed:
             kept.extend((place.get(inst), inst.opname) for inst in body)
-        prefix = _prefix(slots, len(frees), target, uses)
+        arguments, unpacked = [*params, *names], []
+        if parcel:
+            frees = (*frees, *params)
+            unpacked = list(filter(fits_in_parcel, names))
+            arguments = [PARCEL, *(name for name in names if not fits_in_parcel(name))]
+            others = [*unpacked, *others]
+        prefix = _prefix(slots, len(frees), target, uses, "DEREF" if parcel else "FAST")
+        if parcel:
+            prefix[-1:-1] = _unpack(unpacked)
         options.update(
-            co_argcount=len(params) + len(names),
+            co_argcount=len(arguments),
             co_posonlyargcount=0,
             co_kwonlyargcount=0,
-            co_varnames=(*params, *names, *others),
+            co_varnames=(*arguments, *others),
             co_cellvars=(),
             co_freevars=frees,
             co_name=code.co_name,
             co_flags=options["co_flags"] & ~_FLAGS,
-            co_nlocals=len(params) + len(names) + len(others),
+            co_nlocals=len(arguments) + len(others),
         )
         instructions[:] = prefix + body
 
@@ -208,11 +222,19 @@ def make_resume_code(
     return made
 
 
-def loses_object_of_super(code: types.CodeType) -> bool:
-    """True on 3.11, whose disassembly writes ``super()`` out, if the code deletes what it would find by itself."""
-    if not asm.V311 or not _bare_supers(code) or not code.co_argcount:
+def super_is_in_doubt(code: types.CodeType, scope: dict[str, Any]) -> bool:
+    """True if ``super()`` in this code may be something else than the builtin with the frame's class and object.
+
+    Its name means another thing in the module; or, on 3.11, whose disassembly writes the arguments out, the code deletes
+    the object that the builtin would find by itself.
+    """
+    if not _bare_supers(code):
         return False
-    return any(_unbinds(inst, code.co_varnames[0]) for inst in asm.decode(code)[0])
+    if "super" in scope or builtins.super is not _SUPER:
+        return True
+    return (
+        asm.V311 and code.co_argcount > 0 and any(_unbinds(inst, code.co_varnames[0]) for inst in asm.decode(code)[0])
+    )
 
 
 def _unbinds(inst: Any, name: str) -> bool:
@@ -227,6 +249,9 @@ def _write_out_supers(body: list[Any], code: types.CodeType, names: tuple[str, .
     first = code.co_varnames[0] if code.co_argcount else ""
     for index in range(len(body) - 1, 1, -1):
         call = body[index]
+        if call.opname == "LOAD_SUPER_ATTR":
+            call.arg = (call.arg or 0) | 2  # go by the class and the object on the stack, not by the frame
+            continue
         before = index - (2 if body[index - 1].opname == "PRECALL" else 1)
         load = body[before]
         called = load.opname == "LOAD_GLOBAL" and load.argval == "super"
@@ -246,7 +271,22 @@ def _write_out_supers(body: list[Any], code: types.CodeType, names: tuple[str, .
         body[before + 1 : before + 1] = added
 
 
-def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str]) -> list[Any]:
+def fits_in_parcel(name: str) -> bool:
+    """True for a local of the user's; those that the compiler makes up may hold what no plain store puts there."""
+    return name.isidentifier() and not name.startswith("__")
+
+
+def _unpack(names: list[str]) -> list[Any]:
+    """The items of the parcel into locals."""
+    clear = [asm.instruction("LOAD_FAST", argval=PARCEL), asm.load_attr("clear")]
+    clear.insert(len(clear) if asm.NULL_AFTER_CALLABLE else 0, asm.push_null())
+    out = [asm.instruction("LOAD_FAST", argval=PARCEL), asm.instruction("UNPACK_SEQUENCE", arg=len(names))]
+    out += [asm.instruction("STORE_FAST", argval=name) for name in names]
+    return [*out, *clear, *asm.call(0), asm.instruction("POP_TOP")]
+
+
+def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str], scope: str) -> list[Any]:
+    """From the start of the code to the jump to ``target``; the slots are variables of the ``scope`` FAST or DEREF."""
     out = [asm.instruction("COPY_FREE_VARS", arg=frees)] if frees else []
     out.append(asm.instruction("RESUME", arg=0))
     for index, slot in enumerate(slots):
@@ -254,7 +294,8 @@ def _prefix(slots: tuple[str, ...], frees: int, target: Any, uses: dict[int, str
             out.append(asm.push_null())
             continue
         before, after = around_load("exception" if slot == EXC_INFO else uses.get(index))
-        out += [*before, asm.instruction("LOAD_FAST", argval=f"___stack{index}"), *after]
+        load = [asm.instruction(f"{name}_{scope}", argval=f"___stack{index}") for name in ("LOAD", "DELETE")]
+        out += [*before, *load, *after]  # the slot alone holds it: an exception in a local would hold its own frame
         if slot == EXC_INFO:
             out.append(asm.instruction("PUSH_EXC_INFO"))
             out.append(asm.instruction("POP_TOP"))

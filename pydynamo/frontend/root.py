@@ -11,7 +11,7 @@ import torch
 
 from pydynamo.frontend import opcodes as opcodes
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, unsupported
+from pydynamo.frontend.exc import ObservedException, RestartTranslation, Unsupported, forget_frames, unsupported
 from pydynamo.frontend.fake_mode import make_mode
 from pydynamo.frontend.finish import compile_return
 from pydynamo.frontend.output_graph import Backend, OutputGraph
@@ -47,6 +47,7 @@ class Speculation:
         """Take in why an attempt was given up."""
         if restart.key == "break":
             self.break_at, self.reason = restart.value
+            forget_frames(self.reason)
         else:
             self.static.add(restart.value)
             self.break_at = self.reason = None
@@ -159,6 +160,7 @@ class RootTranslator(Translator):
             except Unsupported as reason:
                 self._give_up(step, reason)
             except ObservedException as error:
+                forget_frames(error)
                 self._give_up(
                     step,
                     Unsupported(
@@ -193,6 +195,12 @@ class RootTranslator(Translator):
                 unsupported("generator", f"{generator.name} is dropped inside a try or with block")
         compile_return(self, value)
         self.finished = True
+
+    def let_go(self) -> None:
+        """The attempt is over: drop everything, so that no cycle in here keeps the arguments till the next collection."""
+        self.graph.__dict__.clear()
+        self.effects.__dict__.clear()
+        self.__dict__.clear()
 
     # what the finished translation gives ----------------------------------------------------------------------------
     def finish_guards(self) -> None:

@@ -86,6 +86,7 @@ class Translator:
         try:
             handler(self, inst)
         except ObservedException as error:
+            error.__traceback__ = None  # our own frames: they hold what the program may let go
             self.handle_exception(error)
 
     def handle_exception(self, error: ObservedException) -> None:

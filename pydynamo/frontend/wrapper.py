@@ -23,7 +23,7 @@ from pydynamo.frontend import builder as builder
 from pydynamo.frontend import convert, events
 from pydynamo.frontend import logs as logs
 from pydynamo.frontend.exc import Unsupported, unsupported
-from pydynamo.frontend.resume import loses_object_of_super
+from pydynamo.frontend.resume import super_is_in_doubt
 from pydynamo.frontend.root import FrameInput, Options
 from pydynamo.frontend.surroundings import sees_operators
 
@@ -120,9 +120,11 @@ class Unit:
         return True
 
     def _compile(self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]) -> CacheEntry | None:
-        if loses_object_of_super(fn.__code__):
+        if super_is_in_doubt(fn.__code__, fn.__globals__):
             if self.options.fullgraph:
-                unsupported("inspection", f"super() in {fn.__qualname__}, which deletes its first parameter")
+                unsupported(
+                    "inspection", f"super() in {fn.__qualname__}, where it is not the builtin or its object is deleted"
+                )
             self._set_skip(True)
             return None
         frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)

@@ -182,3 +182,29 @@ def test_super_attributes_are_explicit():
         *b.create_call_function(0, True),
     ]
     assert result(*insts, args=(Derived, Derived())) == "base"
+
+
+def test_super_is_given_arguments_only_where_it_has_some():
+    class Base:
+        def who(self):
+            return "base"
+
+    class Derived(Base):
+        def with_self(self):
+            return super().who()
+
+        def with_stars(*args):
+            return super().who()
+
+    for method, outcome in ((Derived.with_self, "base"), (Derived.with_stars, "super(): no arguments")):
+        insts = b.cleaned_instructions(method.__code__)
+        b.explicit_super(method.__code__, insts)
+
+        def transform(instructions, options, insts=insts):
+            instructions[:] = insts
+
+        code = b.transform_code_object(method.__code__, transform)
+        try:
+            assert method.__class__(code, globals(), None, None, method.__closure__)(Derived()) == outcome
+        except RuntimeError as error:
+            assert str(error) == outcome  # noqa: PT017

@@ -205,6 +205,8 @@ class ClassVariable(VariableTracker):
         handler = construct(tx, cls, args, kwargs)
         if handler is not None:
             return handler
+        if hasattr(cls, "__del__"):
+            unsupported("opaque-object", f"a new {cls.__qualname__}, whose __del__ runs when it is let go")
         if issubclass(cls, enum.Enum):
             made = fold(tx, cls, args, kwargs)
             if isinstance(made, ClassVariable):
@@ -267,6 +269,8 @@ def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -
 
     if not isinstance(cls, ClassVariable):
         unsupported("opaque-object", "an instance of an unknown class")
+    if hasattr(cls.value, "__del__"):
+        unsupported("opaque-object", f"a new {cls.value.__qualname__}, whose __del__ runs when it is let go")
     if base is tuple and is_namedtuple(cls.value) and len(args) == 1:
         return SequenceVariable(list(iterate(tx, args[0])), cls.value)
     if base is object and is_plain_class(cls.value):
