@@ -12,10 +12,11 @@ from pydynamo.frontend.dispatch import op
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source
-from pydynamo.frontend.variables.base import NullVariable
+from pydynamo.frontend.variables.base import NullVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.dicts import DictVariable
+from pydynamo.frontend.variables.exceptions import tell_attribute
 from pydynamo.frontend.variables.functions import NestedFunctionVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
@@ -122,10 +123,18 @@ def _delete_deref(tx: Translator, inst: Any) -> None:
     tx.store_cell(inst.argval, DELETED)
 
 
+def _attribute(tx: Translator, name: str) -> VariableTracker:
+    owner = tx.pop()
+    try:
+        return owner.getattr(tx, name)
+    except ObservedException as error:
+        tell_attribute(error.vt, owner, name)
+        raise
+
+
 @op("LOAD_ATTR")
 def _load_attr(tx: Translator, inst: Any) -> None:
-    owner = tx.pop()
-    value = owner.getattr(tx, inst.argval)
+    value = _attribute(tx, inst.argval)
     if sys.version_info >= (3, 12) and inst.arg & 1:
         # stack: method, self | NULL (before 3.13: NULL, callable); a bound value with an empty slot is always allowed
         if _NULL_AFTER:
@@ -140,7 +149,7 @@ def _load_attr(tx: Translator, inst: Any) -> None:
 
 @op("LOAD_METHOD")
 def _load_method(tx: Translator, inst: Any) -> None:
-    value = tx.pop().getattr(tx, inst.argval)
+    value = _attribute(tx, inst.argval)
     tx.push(NullVariable())
     tx.push(value)
 

@@ -24,7 +24,7 @@ from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, bad_
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
-from pydynamo.frontend.variables.exceptions import TracebackVariable
+from pydynamo.frontend.variables.exceptions import TracebackVariable, tell_attribute
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
 from pydynamo.frontend.variables.objects import lookup, special_method
 from pydynamo.frontend.variables.sequence import SequenceVariable
@@ -135,6 +135,7 @@ def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     except ObservedException as error:
         if len(args) == 3 and issubclass(error.vt.python_type(), AttributeError):
             return args[2]
+        tell_attribute(error.vt, args[0].realize(), name)
         raise
 
 

@@ -168,6 +168,17 @@ def set_context(error: VariableTracker, handled: VariableTracker) -> None:
     error.context = handled
 
 
+def tell_attribute(error: VariableTracker, owner: VariableTracker, name: str) -> None:
+    """What reading an attribute adds to an AttributeError that leaves it and does not say yet what was read."""
+    if (
+        isinstance(error, ExceptionVariable)
+        and error.source is None
+        and issubclass(error.cls, AttributeError)
+        and "name" not in error.attrs
+    ):
+        error.attrs["name"], error.attrs["obj"] = constant(name), owner
+
+
 def make_exception(
     cls: type[BaseException],
     args: tuple[Any, ...],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copyreg
 import enum
 import functools
+import sys
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -148,6 +149,14 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
     return tx.wrap_at(raw, source) if cls in tx.ledger.made_classes else LazyVariable(tx, raw, source)
 
 
+def _name_for_slots(cls: type) -> str:
+    """The name of a class as messages about its empty slots write it: in full from 3.13 on."""
+    if sys.version_info < (3, 13):
+        return cls.__name__
+    module = cls.__module__
+    return cls.__qualname__ if module in ("builtins", "__main__") else f"{module}.{cls.__qualname__}"
+
+
 def has_contents(value: VariableTracker) -> bool:
     """True for objects whose class derives from a builtin container."""
     return hasattr(value, "contents") and isinstance(value, ObjectVariable)
@@ -249,7 +258,8 @@ class ObjectVariable(VariableTracker):
             return function.call_function(tx, [self, constant(name)], {})
         if base is None:
             tx.output.guards.add("CLASS_LACKS", sources.const(self.cls), "__getattr__")
-        tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
+        owner = _name_for_slots(self.cls) if self.is_slot(name) else type_name(self.cls)
+        tx.raise_error(AttributeError, f"'{owner}' object has no attribute '{name}'")
 
     def _through_getattribute(self, tx: Translator, raw: types.FunctionType, name: str) -> VariableTracker | None:
         function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattribute__"))
@@ -402,6 +412,8 @@ class ObjectVariable(VariableTracker):
         if self.has_data_descriptor(name) and not self.is_slot(name):
             unsupported("unsupported-attribute", f"deletion of {name!r} of {self.describe()}")
         own = self._slot(tx, name) if self.is_slot(name) else self.own_attribute(tx, name)
+        if own is None and self.is_slot(name):
+            tx.raise_error(AttributeError, name)
         if own is None:
             tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
         own.realize()  # guards that it is there
