@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.numerics import HALF
 from pydynamo.lowering.layouts import roll_strides
 from pydynamo.lowering.operators import SOFTMAX_STATS, computed
 from pydynamo.lowering.ranges import number_too_large, takes_numbers
@@ -197,12 +198,37 @@ def _strides_of(shape: Sequence[int], memory_format: torch.memory_format) -> tup
         return torch.empty(shape, device="meta", memory_format=memory_format).stride()
 
 
+def _in_halves(decompose: Callable[..., Any], a: Any, b: Any, **kwargs: Any) -> Any:
+    """torch's own of operands that are rounded to the half type first, if that is the dtype they have together."""
+    dtype = torch.result_type(a, b)
+    if dtype not in HALF:
+        return decompose(a, b, **kwargs)
+    device = a.device if isinstance(a, torch.Tensor) else b.device
+    a, b = (
+        v.to(dtype) if isinstance(v, torch.Tensor) else aten.full([], v, dtype=dtype, device=device) for v in (a, b)
+    )
+    return decompose(a, b, **kwargs)
+
+
+def _xlogy(decompose: Callable[..., Any], a: Any, b: Any) -> Any:
+    """torch's own, which for half types rounds the logarithm, too."""
+    if torch.result_type(a, b) in HALF:
+
+        def decompose(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+            product = torch.where(a == 0, aten.full([], 0.0, dtype=a.dtype, device=a.device), a * b.log())
+            return torch.where(b.isnan(), b, product)
+
+    return _in_halves(decompose, a, b)
+
+
 # torch's own decompositions that are called in another way
 CHANGED: dict[str, Callable[..., Any]] = {
     "linspace": _linspace,
     **dict.fromkeys(("nll_loss_forward", "nll_loss2d_forward"), _contiguous),
     **dict.fromkeys((f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (2, 3)), _like_input_on_host),
     "roll": _roll,
+    "xlogy": _xlogy,
+    **dict.fromkeys(("logaddexp", "logaddexp2"), _in_halves),
     **dict.fromkeys(
         (
             "native_batch_norm",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from pydynamo.lowering.lower.core import Lowering, aten, handles
-from pydynamo.lowering.lower.pointwise import KIND, elementwise, is_tensor, named
+from pydynamo.lowering.lower.pointwise import KIND, elementwise, is_tensor, kept_second, named, uneven_on_host
 from pydynamo.lowering.numerics import compute_dtype
 from pydynamo.lowering.symbols import Size
 
@@ -92,7 +92,8 @@ def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None =
     if rounding_mode is None:
         return elementwise(low, "div", [a, b], out, KIND.INT_TO_FLOAT, named("div"))
 
-    stored = out.dtype if low.options.round_half else compute_dtype(out.dtype)
+    name = "div_" + rounding_mode
+    stored = out.dtype if low.options.round_half and not kept_second(low, name, [a, b]) else compute_dtype(out.dtype)
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
         if dt.is_floating_point:
@@ -104,7 +105,7 @@ def div(low: Lowering, node: Any, a: Any, b: Any, *, rounding_mode: str | None =
 
     if out.dtype is torch.bool:
         return NotImplemented
-    return elementwise(low, "div_" + rounding_mode, [a, b], out, KIND.DEFAULT, emit)
+    return elementwise(low, name, [a, b], out, KIND.DEFAULT, emit)
 
 
 @handles(aten.floor_divide)
@@ -125,13 +126,18 @@ def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
         return NotImplemented
     if is_tensor(b):
         return elementwise(low, "pow", [a, b], out, KIND.BOOL_TO_LONG, named("pow"))
+    stored = compute_dtype(out.dtype)
+    if out.dtype is torch.bfloat16 and low.device.type == "cpu" and low.options.round_half:
+        stored = out.dtype  # its vectors round every product
+        if b == -0.5 and uneven_on_host(low, out.dtype):
+            return NotImplemented
     return elementwise(
         low,
         "pow",
         [a, float(b)] if _general(b) else [a],
         out,
         KIND.DEFAULT if is_tensor(a) and a.dtype.is_floating_point else KIND.INT_TO_FLOAT,
-        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, vs[0], b),
+        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, stored, vs[0], b),
     )
 
 
@@ -146,17 +152,18 @@ def _int_power(k: Kernel, dt: torch.dtype, v: Value, n: int) -> Value:
     return r
 
 
-def _power(k: Kernel, dt: torch.dtype, v: Value, e: float) -> Value:
-    """The exponents that eager computes without pow()."""
+def _power(k: Kernel, dt: torch.dtype, stored: torch.dtype, v: Value, e: float) -> Value:
+    """The exponents that eager computes without pow(); `stored` rounds the square of which more is made."""
     if e == 0.5:
         return k.op("sqrt", dt, v)
     if e == -0.5:
         return k.op("rsqrt", dt, v)
     if e == 1:
         return v
+    if e == -1:
+        return k.op("div", dt, k.constant(1.0, dt), v)
+    square = k.op("mul", dt, v, v)
     if e == 2:
-        return k.op("mul", dt, v, v)
-    if e == 3:
-        return k.op("mul", dt, k.op("mul", dt, v, v), v)
-    inv = k.op("div", dt, k.constant(1.0, dt), v if e == -1 else k.op("mul", dt, v, v))
-    return inv
+        return square
+    square = k.hold(k.cast(square, stored), dt)
+    return k.op("mul", dt, square, v) if e == 3 else k.op("div", dt, k.constant(1.0, dt), square)

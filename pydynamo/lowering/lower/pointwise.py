@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,7 +14,7 @@ from pydynamo.lowering.index import Index
 from pydynamo.lowering.ir import Buffer, Lazy, Tensorish
 from pydynamo.lowering.lower.core import Lowering, Unsupported, aten, broadcast, handles, prims
 from pydynamo.lowering.numerics import HALF, TL, compute_dtype
-from pydynamo.lowering.symbols import Int, Size, hint
+from pydynamo.lowering.symbols import Int, Size, hint, same
 
 if TYPE_CHECKING:
     from pydynamo.lowering.kernel import Kernel, Value
@@ -37,24 +37,23 @@ def predicate(op: str) -> Emit:
     return lambda k, dt, vs: k.op(op, torch.bool, *vs, operands=dt)
 
 
-# a scalar operand: kept in the compute type, or rounded to the half type first (as eager's kernels do)
-ROUNDED_SCALARS_CPU = {
-    "add",
-    "sub",
-    "rsub",
-    "fmod",
-    "remainder",
-    "pow",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "maximum",
-    "minimum",
-}
-ROUNDED_SCALARS_CUDA = {"fmod", "remainder", "pow", "eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum"}
+# Beside half types, numbers and tensors of other dtypes are rounded to the half type before the operation. What is kept
+# in the compute type is, on the host, a second operand of a single element; on a GPU, numbers but for these operators.
+KEPT_SECOND_CPU = {"mul", "div", "div_floor", "div_trunc"}
+ROUNDED_NUMBERS_CUDA = {"fmod", "remainder", "pow", "eq", "ne", "lt", "le", "gt", "ge", "maximum", "minimum"}
+
+
+def kept_second(low: Lowering, name: str, args: Sequence[Any]) -> bool:
+    """True if the host's kernel computes with its second operand unrounded."""
+    if low.device.type != "cpu" or name not in KEPT_SECOND_CPU or len(args) != 2:
+        return False
+    return not is_tensor(args[1]) or all(same(n, 1) for n in args[1].shape)
+
+
+def uneven_on_host(low: Lowering, dt: torch.dtype) -> bool:
+    """True for half types on the host, for operators of which eager rounds some elements twice and others once, as they
+    fall into its vectors: one extern call alone does the same."""
+    return low.device.type == "cpu" and dt in HALF and low.options.round_half
 
 
 def elementwise(
@@ -68,27 +67,23 @@ def elementwise(
 ) -> Lazy:
     """A Lazy of `emit` over promoted, broadcast `args` (tensors or numbers)."""
     fakes = [fake(a) for a in args]
-    cdt, _ = private.elementwise_dtypes(*fakes, type_promotion_kind=kind)
+    cdt, common = private.elementwise_dtypes(*fakes, type_promotion_kind=kind)
     cdt = compute_dtype(cdt)
     if cdt not in TL:
         raise Unsupported(f"computes in {cdt}")
     shape, odt = tuple(out.shape), result or out.dtype
-    half = _half_of_numbers([a for a in args if is_tensor(a)])
-    rounded = ROUNDED_SCALARS_CPU if low.device.type == "cpu" else ROUNDED_SCALARS_CUDA
-    scalar_dt = half if half is not None and cdt is torch.float32 and name in rounded else cdt
+    rounds = [common in HALF and _is_rounded(low, name, args, i) for i in range(len(args))]
     keep = low.options.round_half
     args = [low.before_broadcast(a, shape) if isinstance(a, Lazy) else a for a in args]
 
     def fn(k: Kernel, idx: Sequence[Index]) -> Value:
         vs = []
-        for a in args:
+        for a, rounded in zip(args, rounds, strict=True):
             if isinstance(a, (Buffer, Lazy)):
                 v = k.hold(a.at(k, broadcast(idx, shape, a.shape)), cdt)
-                if scalar_dt in HALF and not a.shape and a.dtype not in HALF:
-                    v = k.hold(k.cast(v, scalar_dt), cdt)
-                vs.append(v)
+                vs.append(k.hold(k.cast(v, common), cdt) if rounded and a.dtype is not common else v)
             else:
-                vs.append(k.hold(k.constant(a, scalar_dt), cdt))
+                vs.append(k.hold(k.constant(a, common if rounded else cdt), cdt))
         r = emit(k, cdt, vs)
         if r.dtype is torch.float32 and odt in HALF and not keep:
             from pydynamo.lowering.kernel import Value as V
@@ -99,12 +94,11 @@ def elementwise(
     return Lazy(shape, odt, fn, args, 1, name in DEAR)
 
 
-def _half_of_numbers(tensors: Sequence[Any]) -> torch.dtype | None:
-    """The half type that numbers among the operands take, if they do."""
-    for a in tensors:
-        if a.dtype in HALF and (a.shape or all(not b.shape and b.dtype is a.dtype for b in tensors)):
-            return cast("torch.dtype", a.dtype)
-    return None
+def _is_rounded(low: Lowering, name: str, args: Sequence[Any], i: int) -> bool:
+    """True if operand `i` is rounded to the half type that the operands have together."""
+    if low.device.type == "cpu":
+        return not (i == 1 and kept_second(low, name, args))
+    return bool(is_tensor(args[i]) and args[i].shape) or name in ROUNDED_NUMBERS_CUDA
 
 
 # what takes many instructions, or a unit of which a chip has few
@@ -159,7 +153,7 @@ def check_spelled(op: str, dt: torch.dtype) -> None:
 
 def _unary(name: str, op: str, kind: Any, emit: Emit | None = None) -> None:
     def handler(low: Lowering, node: Any, x: Any, *rest: Any, **kw: Any) -> Any:
-        if rest or kw or not is_tensor(x):
+        if rest or kw or not is_tensor(x) or (name == "rsqrt" and uneven_on_host(low, x.dtype)):
             return NotImplemented
         if op:
             cdt, _ = private.elementwise_dtypes(fake(x), type_promotion_kind=kind)
@@ -282,8 +276,10 @@ def _binary(
         if rest or kw or not (is_tensor(a) or is_tensor(b)):
             return NotImplemented
         if op:
-            cdt, _ = private.elementwise_dtypes(fake(a), fake(b), type_promotion_kind=kind)
+            cdt, common = private.elementwise_dtypes(fake(a), fake(b), type_promotion_kind=kind)
             check_spelled(op, cdt)
+            if op == "nextafter" and common in HALF:
+                return NotImplemented  # the next float32 is none of a half type's
         return elementwise(low, op or names[0].__name__, [a, b], node.meta["spec"], kind, emit or named(op), result)
 
     handles(*names)(handler)
@@ -321,10 +317,11 @@ def _scaled(low: Lowering, node: Any, name: str, a: Any, b: Any, alpha: Any) -> 
         return NotImplemented
     cdt, result = private.elementwise_dtypes(fake(a), fake(b), type_promotion_kind=KIND.DEFAULT)
     check_spelled(name, cdt)
-    factor_dt = result if low.device.type == "cpu" and result in HALF else cdt  # the host rounds alpha, too
+    if alpha != 1 and uneven_on_host(low, result):
+        return NotImplemented
 
     def emit(k: Kernel, dt: torch.dtype, vs: Sequence[Value]) -> Value:
-        y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.hold(k.constant(alpha, factor_dt), dt))
+        y = vs[1] if alpha == 1 else k.op("mul", dt, vs[1], k.constant(alpha, dt))
         return k.op(name, dt, vs[0], y)
 
     return elementwise(low, name, [a, b], node.meta["spec"], KIND.DEFAULT, emit)
