@@ -16,7 +16,7 @@ from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.decompositions import decompositions
 from pydynamo.lowering.onehot import simplify_sums
-from pydynamo.lowering.operators import RAND, SOFTMAX_STATS
+from pydynamo.lowering.operators import ONE_HOT, RAND, SOFTMAX_STATS
 from pydynamo.lowering.pipeline import compile_graph, device_of
 from pydynamo.lowering.randoms import replace_dropout, share_seeds
 
@@ -80,6 +80,7 @@ def compile_fx(
     """
     opts = options if isinstance(options, Options) else Options.make(options, mode)
     check_writes(gm)
+    keep_checks(gm)
     if any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in example_inputs):
         start_early()
     return private.dynamo_disable(
@@ -131,6 +132,18 @@ def check_writes(gm: torch.fx.GraphModule) -> None:
                 f"unsupported operation: {name} would write several elements of an expanded tensor to one place; "
                 "clone() the tensor before the operation"
             )
+
+
+def keep_checks(gm: torch.fx.GraphModule) -> None:
+    """Make operators of which AOTAutograd would lose what they refuse on the host into operators that stay whole."""
+    for node in gm.graph.nodes:
+        if node.target is not torch.nn.functional.one_hot or not isinstance(node.args[0], torch.fx.Node):
+            continue
+        classes = node.args[1] if len(node.args) > 1 else node.kwargs.get("num_classes")
+        x = node.args[0].meta.get("example_value")
+        if type(classes) is int and classes > 0 and isinstance(x, torch.Tensor) and x.device.type == "cpu":
+            node.target, node.args, node.kwargs = ONE_HOT, (node.args[0], classes), {}
+    gm.recompile()
 
 
 def _partition(

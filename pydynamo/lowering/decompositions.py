@@ -13,10 +13,10 @@ from typing import Any
 import torch
 
 from pydynamo.lowering import torch_private as private
-from pydynamo.lowering.numerics import HALF
 from pydynamo.lowering.layouts import roll_strides
+from pydynamo.lowering.numerics import HALF
 from pydynamo.lowering.operators import SOFTMAX_STATS, computed
-from pydynamo.lowering.ranges import number_too_large, takes_numbers
+from pydynamo.lowering.refusals import refused
 
 aten = torch.ops.aten
 
@@ -221,6 +221,11 @@ def _xlogy(decompose: Callable[..., Any], a: Any, b: Any) -> Any:
     return _in_halves(decompose, a, b)
 
 
+def _whole_on_host(decompose: Callable[..., Any], x: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+    """torch's own, but on the host, where the kernel looks whether its elements are probabilities."""
+    return NotImplemented if x.device.type == "cpu" else decompose(x, *args, **kwargs)
+
+
 # torch's own decompositions that are called in another way
 CHANGED: dict[str, Callable[..., Any]] = {
     "linspace": _linspace,
@@ -228,6 +233,7 @@ CHANGED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys((f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (2, 3)), _like_input_on_host),
     "roll": _roll,
     "xlogy": _xlogy,
+    "binary_cross_entropy": _whole_on_host,
     **dict.fromkeys(("logaddexp", "logaddexp2"), _in_halves),
     **dict.fromkeys(
         (
@@ -247,7 +253,7 @@ CHANGED: dict[str, Callable[..., Any]] = {
 def _softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> Any:
     """Softmax as statistics and pointwise code, so that backward may keep the statistics alone; contiguous
     as in eager, which has none for integers."""
-    if not x.dtype.is_floating_point:
+    if not x.dtype.is_floating_point or not _has_dimension(x, dim):
         return NotImplemented
     if not x.dim() or not x.numel():
         return torch.ones_like(x, dtype=torch.float32 if half_to_float else x.dtype) * _zero_if_finite(x)
@@ -265,13 +271,17 @@ def _silu_backward(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 def _log_softmax(x: torch.Tensor, dim: int, half_to_float: bool) -> Any:
     """Logarithm of softmax, in the same way."""
-    if not x.dtype.is_floating_point:
+    if not x.dtype.is_floating_point or not _has_dimension(x, dim):
         return NotImplemented
     if not x.dim() or not x.numel():
         return (computed(x) - computed(x)).to(torch.float32 if half_to_float else x.dtype)
     top, total = SOFTMAX_STATS(x, dim)
     y = ((computed(x) - top) - total.log()).contiguous()
     return y if half_to_float else y.to(x.dtype)
+
+
+def _has_dimension(x: torch.Tensor, dim: int) -> bool:
+    return -max(1, x.dim()) <= dim < max(1, x.dim())
 
 
 def _zero_if_finite(x: torch.Tensor) -> torch.Tensor:
@@ -295,18 +305,18 @@ def decompositions() -> dict[Any, Callable[..., Any]]:
     table[aten._log_softmax.default] = _log_softmax
     table[aten.frac.default] = lambda x: x - x.trunc()  # torch's own form makes -0.0 of -0.0
     table[aten.silu_backward.default] = _silu_backward
-    return {op: _whole_beyond_range(op, decompose) for op, decompose in table.items()}
+    return {op: _whole_where_refused(op, decompose) for op, decompose in table.items()}
 
 
-def _whole_beyond_range(op: Any, decompose: Callable[..., Any]) -> Callable[..., Any]:
-    """`decompose`, but for numbers at which the operator's own kernel raises."""
-    if not takes_numbers(op):
-        return decompose
+def _whole_where_refused(op: Any, decompose: Callable[..., Any]) -> Callable[..., Any]:
+    """`decompose`, but for arguments at which the operator's own kernel raises."""
 
     @functools.wraps(decompose)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        dtypes = [a.dtype for a in (*args, *kwargs.values()) if isinstance(a, torch.Tensor)]
-        if number_too_large(op, args, kwargs, [*dtypes, kwargs.get("dtype")]):
+        given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+        looks = {at: (v.dtype, v.dim()) for at, v in given if isinstance(v, torch.Tensor)}
+        made = kwargs.get("dtype")
+        if refused(op, args, kwargs, looks, [made] if made is not None else []):
             return NotImplemented
         return decompose(*args, **kwargs)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from pydynamo.lowering.ranges import fits
+from pydynamo.lowering.refusals import fits
 
 aten = torch.ops.aten
 

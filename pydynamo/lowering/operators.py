@@ -74,6 +74,18 @@ def _(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     return x.new_empty(shape, dtype=dtype), x.new_empty(shape, dtype=dtype)
 
 
+@torch.library.custom_op("pydynamo::one_hot", mutates_args=())
+def one_hot(x: torch.Tensor, classes: int) -> torch.Tensor:
+    """torch's own, which traced code takes for a comparison that refuses no class."""
+    return torch.nn.functional.one_hot(x, classes)
+
+
+@one_hot.register_fake
+def _(x: torch.Tensor, classes: int) -> torch.Tensor:
+    return x.new_empty((*x.shape, classes))
+
+
+ONE_HOT = torch.ops.pydynamo.one_hot.default
 SEEDS = torch.ops.pydynamo.seeds.default
 RAND = torch.ops.pydynamo.rand.default
 SOFTMAX_STATS = torch.ops.pydynamo.softmax_stats.default

@@ -34,15 +34,16 @@ BESIDE = {
 
 
 def both_ways(x, y):
-    """The operators that take these operands, in both orders."""
+    """The operators that take these operands and make half types, or no floating-point numbers of them; in both orders."""
     found = []
     for op in OPERATORS.values():
         for swapped in (False, True):
             try:
-                op(*((y, x) if swapped else (x, y)))
+                made = op(*((y, x) if swapped else (x, y)))
             except (RuntimeError, TypeError):
                 continue
-            found.append((op, swapped))
+            if made.dtype not in (torch.float32, torch.float64):
+                found.append((op, swapped))
     return found
 
 

@@ -21,7 +21,7 @@ from pydynamo.lowering.ir import Buffer, Extern, IndexFn, Lazy, Loop, Op, Opaque
 from pydynamo.lowering.lower.sharing import worth_memory
 from pydynamo.lowering.lower.strides import injective, keep_strides, memory_order, prod
 from pydynamo.lowering.numerics import TL
-from pydynamo.lowering.ranges import number_too_large
+from pydynamo.lowering.refusals import refused
 from pydynamo.lowering.spec import Convert, Spec, is_dense
 from pydynamo.lowering.symbols import Int, Size, alike, hint, same
 
@@ -189,8 +189,8 @@ class Lowering:
         """Why no handler may take this node, or an empty string."""
         if node.name in self.banned:
             return "its kernel cannot be used here"
-        if number_too_large(node.target, node.args, node.kwargs, self._dtypes(node)):
-            return "a number beyond the range of its dtype"
+        if self._refused(node):
+            return "eager refuses it"
         for v in val if isinstance(val, (tuple, list)) else (val,):
             if isinstance(v, Spec):
                 if v.dtype not in TL:
@@ -214,11 +214,14 @@ class Lowering:
                     return f"on {v.device}"
         return ""
 
-    def _dtypes(self, node: torch.fx.Node) -> list[torch.dtype]:
-        """Of the tensors that `node` takes and makes."""
+    def _refused(self, node: torch.fx.Node) -> bool:
+        """True if eager raises at arguments of such looks."""
+        given = (*enumerate(node.args), *node.kwargs.items())
+        known = {at: self.env.get(v) for at, v in given if isinstance(v, torch.fx.Node)}
+        looks = {at: (v.dtype, len(v.shape)) for at, v in known.items() if isinstance(v, (Buffer, Lazy))}
         made = node.meta.get("spec")
-        found = [*(made if isinstance(made, (tuple, list)) else (made,)), *map(self.env.get, node.all_input_nodes)]
-        return [v.dtype for v in found if isinstance(v, (Spec, Buffer, Lazy))]
+        results = made if isinstance(made, (tuple, list)) else (made,)
+        return refused(node.target, node.args, node.kwargs, looks, [v.dtype for v in results if isinstance(v, Spec)])
 
     def _is_input(self, a: Any) -> bool:
         v = self.env.get(a)

@@ -126,7 +126,7 @@ def gather(low: Lowering, node: Any, x: Any, dim: int, index: Any, *, sparse_gra
 
 @handles(aten.index_select)
 def index_select(low: Lowering, node: Any, x: Any, dim: int, index: Any) -> Any:
-    if not x.shape or not index.shape:
+    if not x.shape or len(index.shape) != 1:
         return NotImplemented
     d = dim % len(x.shape)
 

@@ -82,10 +82,13 @@ def slice_scatter(
     end: Any = None,
     step: int = 1,
 ) -> Any:
-    if step != 1 or not is_tensor(src):
+    if step != 1 or not is_tensor(src) or not x.shape or len(src.shape) != len(x.shape):
         return NotImplemented
     d = dim % len(x.shape)
     at, n = clamp_slice(start, x.shape[d]), src.shape[d]
+    room = x.shape[d] if end is None else clamp_slice(end, x.shape[d])
+    if not alike([*src.shape, at + n], [*x.shape[:d], n, *x.shape[d + 1 :], room]):
+        return NotImplemented  # which eager refuses
 
     def source(k: Kernel, idx: Sequence[Index]) -> Value:
         return src.at(k, [e + (-at) if i == d else e for i, e in enumerate(idx)])
@@ -95,10 +98,12 @@ def slice_scatter(
 
 @handles(aten.select_scatter)
 def select_scatter(low: Lowering, node: Any, x: Any, src: Any, dim: int, index: Any) -> Any:
-    if not is_size(index):
+    if not is_size(index) or not -len(x.shape) <= dim < len(x.shape):
         return NotImplemented
     d = dim % len(x.shape)
     at = position(index, x.shape[d])
+    if not alike(src.shape, [n for i, n in enumerate(x.shape) if i != d]) or not (le(0, at) and le(at + 1, x.shape[d])):
+        return NotImplemented  # which eager refuses
     return within(low, x, d, at, 1, lambda k, idx: src.at(k, [e for i, e in enumerate(idx) if i != d]), (src,))
 
 
@@ -156,7 +161,8 @@ def index_add(low: Lowering, node: Any, x: Any, dim: int, index: Any, source: An
 @handles(aten.index_put, aten._unsafe_index_put)
 def index_put(low: Lowering, node: Any, x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
     used = [d for d, i in enumerate(indices) if i is not None]
-    if not accumulate or not used or any(indices[d].dtype in (torch.bool, torch.uint8) for d in used):
+    masks = any(indices[d].dtype in (torch.bool, torch.uint8) for d in used)
+    if not accumulate or not used or value.dtype is not x.dtype or masks:
         return NotImplemented
     ishape = broadcast_shapes(*(indices[d].shape for d in used))
     at = used[0] if used == list(range(used[0], used[-1] + 1)) else 0
