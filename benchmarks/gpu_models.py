@@ -195,6 +195,11 @@ NAMES = ("gpt2", "llama", "vit", "resnet50", "mlp")
 def build(name: str, full: bool, device: torch.device, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...]]:
     """(model, arguments) at benchmark size, or a tiny one of the same kind."""
     torch.manual_seed(0)
+    with torch.device(device):  # a host would take seconds for the numbers
+        return _build(name, full, device, dtype)
+
+
+def _build(name: str, full: bool, device: torch.device, dtype: torch.dtype) -> tuple[nn.Module, tuple[Any, ...]]:
     if name in ("gpt2", "llama"):
         big = {
             "gpt2": {"v": 50304, "d": 768, "h": 12, "l": 12, "b": 16, "t": 1024, "kv": 12, "f": 0},

@@ -7,6 +7,9 @@ import math
 from collections.abc import Sequence
 
 
+FAR = 0.02  # parts of the largest number; halves of two orders of summing differ by less
+
+
 @dataclasses.dataclass
 class Row:
     name: str
@@ -65,6 +68,12 @@ def summary(rows: Sequence[Row], copy: float) -> list[str]:
     goals = sum(bool(r.goal) and math.isfinite(r.vs_copy) for r in rows if r.system == "pydynamo")
     if goals:
         lines.append(f"Goals against copy: {goals - len(short)} of {goals} reached; not: {', '.join(short) or 'none'}.")
+    far = sorted((r for r in rows if "pydynamo" in r.system and r.error > FAR), key=lambda r: -r.error)
+    if far:
+        lines.append("Far from eager: " + ", ".join(f"{r.name} ({r.system}) {r.error:.1e}" for r in far) + ".")
+    failed = [f"{r.name} ({r.system})" for r in rows if r.trace]
+    if failed:
+        lines.append(f"Failed: {', '.join(failed)}.")
     return lines
 
 

@@ -35,8 +35,13 @@ class Binary:
 
 @functools.cache
 def triton_version() -> str:
-    """The version of Triton, without importing it."""
-    return metadata.version("triton")
+    """The version of Triton, without importing it where that can be: some packages of it have another name."""
+    try:
+        return metadata.version("triton")
+    except metadata.PackageNotFoundError:
+        import triton
+
+        return str(triton.__version__)
 
 
 def _stem(job: Job) -> Path:

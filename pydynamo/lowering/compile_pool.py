@@ -18,7 +18,7 @@ from pydynamo.lowering.binaries import Job
 
 log = logging.getLogger("pydynamo.lowering")
 FEW = 3  # kernels that are not worth the start of a process, where there are few cores
-EARLY = 4  # workers that are started before there is anything to compile
+EARLY = 8  # workers that are started before there is anything to compile
 PATIENCE = 2.0  # seconds after which the progress bar appears
 _pool: Executor | None = None
 _local = threading.local()

@@ -103,7 +103,7 @@ def assemble(
     """Source of `kernel` that stores only the buffers in `needed`; `elements` says how many a buffer has."""
     wide = needs_wide(kernel)
     lines = [text for text, store in kernel.lines if not store or store in needed]
-    lines = [*_start(kernel, wide), *_without_dead(lines)]
+    lines = [*_start(kernel, wide), *_cached(_without_dead(lines))]
     known = scope.sizes if scope is not None else {}
     used: dict[str, str] = {}
     sizes: dict[str, str] = {}
@@ -167,6 +167,25 @@ def _reading_loops(kernel: Kernel) -> int:
         elif fresh and text.startswith("    ") and "tl.load(" in text:
             reading, fresh = reading + 1, False
     return reading
+
+
+def _cached(lines: list[str]) -> list[str]:
+    """Tell the cache what of a row the kernel's next loop reads again, and what is read for the last time."""
+    loops: dict[str, set[int]] = {}  # buffer -> loops that read its rows
+    found: list[tuple[int, str, int]] = []  # (line, buffer, loop)
+    loop = 0
+    for i, text in enumerate(lines):
+        loop += text.startswith("for r0 ")
+        read = re.match(r"    t\d+ = tl\.load\(\{(\w+)\} .*, xm & rm, other=0\)", text)
+        if read:
+            loops.setdefault(read[1], set()).add(loop)
+            found.append((i, read[1], loop))
+    out = list(lines)
+    for i, name, loop in found:
+        if len(loops[name]) > 1:
+            kind = "first" if loop == max(loops[name]) else "last"
+            out[i] = out[i].replace(", xm & rm, other=0)", f", xm & rm, other=0, eviction_policy='evict_{kind}')")
+    return out
 
 
 def _touched(kernel: Kernel, name: str) -> int:
@@ -276,7 +295,7 @@ def _cap(n: Int, most: int) -> int:
     return most if isinstance(n, Size) else min(_pow2(n), most)
 
 
-VERY_LONG = 65536  # elements of a row that is read twice: few rows at a time, so that the cache keeps some of them
+VERY_LONG = 65536  # elements of a row that is read twice: few rows at a time, so that the cache keeps most of them
 
 
 def configurations(
@@ -309,7 +328,7 @@ def configurations(
         rb = _cap(r, min(4096, top))
         best = [Config(1, rb, 8), Config(1, max(1, rb // 2), 8), Config(1, rb, 16)]
         if again and hint(r) >= VERY_LONG and rb == 4096:
-            best.insert(0, Config(1, 4 * rb, 32))
+            best.insert(0, Config(1, (4 if hint(r) < 2 * VERY_LONG else 8) * rb, 32))
     seen: dict[Config, None] = {}
     for c in best:
         if not seen or c.xb * c.rb <= max(top, c.rb):
