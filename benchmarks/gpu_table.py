@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
-
 FAR = 0.02  # parts of the largest number; halves of two orders of summing differ by less
 
 
