@@ -19,6 +19,7 @@ from pydynamo.frontend.variables.attributes import note_ids
 from pydynamo.frontend.variables.base import LazyVariable, VariableTracker
 from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin
 from pydynamo.frontend.variables.caches import CacheVariable, is_special_form
+from pydynamo.frontend.variables.class_lookup import is_plain_class
 from pydynamo.frontend.variables.classes import ClassVariable, ModuleVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, constant, is_constant_value
 from pydynamo.frontend.variables.container_objects import (
@@ -34,7 +35,7 @@ from pydynamo.frontend.variables.exceptions import InputExceptionVariable
 from pydynamo.frontend.variables.functions import BoundMethodVariable, PartialVariable, UserFunctionVariable
 from pydynamo.frontend.variables.made_classes import is_made
 from pydynamo.frontend.variables.nn_module import NNModuleVariable
-from pydynamo.frontend.variables.objects import ObjectVariable, is_plain_class
+from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.opaque import OpaqueVariable, WeakReferenceVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable, is_namedtuple
 from pydynamo.frontend.variables.tensor import TensorVariable

@@ -150,7 +150,7 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
 
 def _differ(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
     """``!=``: a class without ``__ne__`` has that of object, which turns around what ``__eq__`` says."""
-    from pydynamo.frontend.variables.objects import lookup
+    from pydynamo.frontend.variables.class_lookup import lookup
 
     result: VariableTracker | None
     for owner, _, other in attempts:

@@ -284,7 +284,7 @@ _CONCATENATED = (str, bytes, bytearray, list, tuple, range, collections.deque)
 
 def _overrides(right: type, left: type, name: str) -> bool:
     """True if the subclass on the right has a mirrored method of its own, so that it is asked first."""
-    from pydynamo.frontend.variables.objects import lookup
+    from pydynamo.frontend.variables.class_lookup import lookup
 
     mirrored = f"__r{name}__"
     return lookup(right, mirrored)[1] is not lookup(left, mirrored)[1]
@@ -334,7 +334,7 @@ def _user_binary(
 
 def attempt(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
     """The first special method that does not answer NotImplemented."""
-    from pydynamo.frontend.variables.objects import special_method
+    from pydynamo.frontend.variables.class_lookup import special_method
 
     for owner, dunder, other in attempts:
         if is_user_object(owner):
@@ -408,7 +408,7 @@ def raise_like_python(tx: Translator, function: Callable[..., Any], *operands: V
 
 def unary(tx: Translator, name: str, value: VariableTracker) -> VariableTracker:
     """``-value``, ``+value`` or ``~value``."""
-    from pydynamo.frontend.variables.objects import special_method
+    from pydynamo.frontend.variables.class_lookup import special_method
 
     value = value.realize()
     function: Callable[..., Any] = _UNARY[name]

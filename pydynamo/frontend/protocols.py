@@ -21,7 +21,7 @@ def contains(tx: Translator, container: VariableTracker, item: VariableTracker) 
     """``item in container``"""
     container, item = container.realize(), item.realize()
     if is_user_object(container):
-        from pydynamo.frontend.variables.objects import special_method
+        from pydynamo.frontend.variables.class_lookup import special_method
 
         method = special_method(tx, container, "__contains__")
         if method is not None:
@@ -62,7 +62,7 @@ def fast_listed(tx: Translator, value: VariableTracker) -> list[VariableTracker]
 
 def _ask_for_length(tx: Translator, value: VariableTracker) -> None:
     """``operator.length_hint(value)`` for an object of a class in Python, for the sake of what its methods do."""
-    from pydynamo.frontend.variables.objects import ask
+    from pydynamo.frontend.variables.class_lookup import ask
 
     cls = value.python_type()
     if issubclass(cls, tuple):
@@ -122,7 +122,7 @@ def as_index(tx: Translator, value: VariableTracker) -> int:
     if isinstance(value, SymNumberVariable):
         value = value.specialize(tx)
     if is_user_object(value):
-        from pydynamo.frontend.variables.objects import ask
+        from pydynamo.frontend.variables.class_lookup import ask
 
         value = ask(tx, value, "__index__").realize()
     index = value.as_constant()

@@ -321,7 +321,7 @@ def _before_with(tx: Translator, inst: Any) -> None:
 
 
 def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTracker:
-    from pydynamo.frontend.variables.objects import special_method
+    from pydynamo.frontend.variables.class_lookup import special_method
 
     if ops.is_user_object(manager):
         method = special_method(tx, manager, name)

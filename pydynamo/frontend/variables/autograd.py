@@ -15,9 +15,9 @@ from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.polyfills.autograd import Context
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.class_lookup import lookup, lookup_source
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant
-from pydynamo.frontend.variables.objects import lookup, lookup_source
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.tensor import SymNumberVariable, TensorVariable
 from pydynamo.frontend.variables.trial import trial

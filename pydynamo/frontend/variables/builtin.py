@@ -124,7 +124,7 @@ class BuiltinVariable(NativeFunctionVariable):
                 pow: "__pow__",
             }.get(self.fn)
             if name is not None:
-                from pydynamo.frontend.variables.objects import ask
+                from pydynamo.frontend.variables.class_lookup import ask
 
                 if name in ("__abs__", "__round__") and not hasattr(values[0].python_type(), name):
                     if not ops.is_user_class(values[0].python_type()):

@@ -21,12 +21,12 @@ from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
 from pydynamo.frontend.variables.attributes import IdentityNumber, ThreadNumber
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, bad_answer, has_special, type_name
+from pydynamo.frontend.variables.class_lookup import lookup, special_method
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
 from pydynamo.frontend.variables.exceptions import TracebackVariable, tell_attribute
 from pydynamo.frontend.variables.natives import NativeFunctionVariable
-from pydynamo.frontend.variables.objects import lookup, special_method
 from pydynamo.frontend.variables.sequence import SequenceVariable
 from pydynamo.frontend.variables.text import text_of
 
@@ -279,7 +279,7 @@ def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if ops.is_user_object(value):
-        from pydynamo.frontend.variables.objects import special_method
+        from pydynamo.frontend.variables.class_lookup import special_method
 
         return constant(special_method(tx, value, "__call__") is not None)
     return constant(any("__call__" in base.__dict__ for base in value.python_type().__mro__))
@@ -386,7 +386,7 @@ def format_value(tx: Translator, value: VariableTracker, spec: str) -> VariableT
     """``format(value, spec)``"""
     value = value.realize()
     if ops.is_user_object(value) and value.python_type().__format__ is not object.__format__:
-        from pydynamo.frontend.variables.objects import ask
+        from pydynamo.frontend.variables.class_lookup import ask
 
         shown = ask(tx, value, "__format__", [constant(spec)])
         if not issubclass(shown.realize().python_type(), str):

@@ -12,11 +12,12 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.class_lookup import bind, is_plain_class, lookup, lookup_source
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
 from pydynamo.frontend.variables.container_objects import ContainerObjectVariable, builtin_base
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import IteratorVariable
-from pydynamo.frontend.variables.objects import ObjectVariable, bind, is_plain_class, lookup, lookup_source
+from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, is_namedtuple
 
 if TYPE_CHECKING:

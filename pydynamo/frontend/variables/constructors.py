@@ -162,7 +162,7 @@ def _scalar(cls: type) -> Handler:
 
 def _scalar_of_object(tx: Translator, cls: type, method: str, value: VariableTracker) -> VariableTracker:
     """``int(value)`` and its like for an object of a class in Python."""
-    from pydynamo.frontend.variables.objects import ask
+    from pydynamo.frontend.variables.class_lookup import ask
 
     if cls is str:
         return text_of(tx, value, str)
@@ -256,7 +256,7 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(value, ConstantVariable) and isinstance(value.value, range):
         return constant(value.value[::-1]).get_iter(tx)
     if ops.is_user_object(value):
-        from pydynamo.frontend.variables.objects import special_method
+        from pydynamo.frontend.variables.class_lookup import special_method
 
         method = special_method(tx, value, "__reversed__")
         if method is not None:

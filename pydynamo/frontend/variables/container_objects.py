@@ -16,9 +16,10 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.replacing import replace_dict, replace_list
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.class_lookup import lookup, special_method
 from pydynamo.frontend.variables.constant import NONE, constant
 from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable, DictView
-from pydynamo.frontend.variables.objects import ObjectVariable, lookup, special_method
+from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def call_dict_method(
 ) -> VariableTracker:
     """``d.name(*args, **kwargs)``; ``plain`` for the method of dict itself."""
     from pydynamo.frontend import protocols
-    from pydynamo.frontend.variables.objects import lookup_source
+    from pydynamo.frontend.variables.class_lookup import lookup_source
 
     if not hasattr(d.cls, name):
         tx.raise_error(AttributeError, f"'{type_name(d.cls)}' object has no attribute '{name}'")

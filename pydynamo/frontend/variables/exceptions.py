@@ -44,7 +44,7 @@ class ExceptionVariable(VariableTracker):
         return True
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        from pydynamo.frontend.variables.objects import class_attribute_of
+        from pydynamo.frontend.variables.class_lookup import class_attribute_of
         from pydynamo.frontend.variables.sequence import SequenceVariable
 
         if name == "args":
@@ -246,7 +246,7 @@ def make_user_exception(
     """``cls(*args, **kwargs)`` for an exception class."""
     import types
 
-    from pydynamo.frontend.variables.objects import lookup, lookup_source
+    from pydynamo.frontend.variables.class_lookup import lookup, lookup_source
 
     if issubclass(cls, BaseExceptionGroup):
         cls = _group_class(cls, args)

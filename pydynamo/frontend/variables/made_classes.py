@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker
+from pydynamo.frontend.variables.class_lookup import lookup
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import ConstantVariable, is_constant_value
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.functions import CellVariable, NestedFunctionVariable, UserFunctionVariable
 from pydynamo.frontend.variables.iterators import Identity
-from pydynamo.frontend.variables.objects import lookup
 
 if TYPE_CHECKING:
     from pydynamo.frontend.translator import Translator

@@ -11,10 +11,11 @@ from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import RestartTranslation, unsupported
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
+from pydynamo.frontend.variables.class_lookup import lookup, lookup_source
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.dicts import DictVariable
 from pydynamo.frontend.variables.iterators import Identity
-from pydynamo.frontend.variables.objects import ObjectVariable, lookup, lookup_source
+from pydynamo.frontend.variables.objects import ObjectVariable
 from pydynamo.frontend.variables.sequence import SequenceVariable, SliceVariable
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import enum
 import functools
 import sys
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.polyfills import functools as our_functools
 from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.side_effects import DELETED
-from pydynamo.frontend.source import Source, class_attribute
+from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import (
     Args,
     Kwargs,
@@ -24,8 +24,16 @@ from pydynamo.frontend.variables.base import (
     has_special,
     type_name,
 )
+from pydynamo.frontend.variables.class_lookup import (
+    bind,
+    class_attribute_of,
+    is_plain_class,
+    lookup,
+    lookup_source,
+    special_method,
+)
 from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, run_python
-from pydynamo.frontend.variables.functions import BoundMethodVariable
+from pydynamo.frontend.variables.exceptions import ExceptionVariable, tell_attribute
 from pydynamo.frontend.variables.iterators import Identity
 from pydynamo.frontend.variables.user_keys import UserKey
 
@@ -35,15 +43,11 @@ if TYPE_CHECKING:
     from pydynamo.frontend.variables.classes import ClassVariable as ClassVariable
 
 _MISSING = object()
+#: whether deleting an attribute that is not there says which, as reading it does
+_DELETION_TELLS = sys.version_info >= (3, 15)
 #: all of them are the same function of C
 _PLAIN_READS = (object.__getattribute__, dict.__getattribute__, list.__getattribute__)
 _SLOT_TYPES = (types.MemberDescriptorType,)
-_C_CALLABLES = (
-    types.WrapperDescriptorType,
-    types.MethodDescriptorType,
-    types.BuiltinFunctionType,
-    types.ClassMethodDescriptorType,
-)
 
 
 def __getattr__(name: str) -> Any:
@@ -54,112 +58,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-def lookup(cls: type, name: str) -> tuple[type | None, Any]:
-    """The class in the MRO that defines ``name`` and the raw attribute; (None, None) if there is none."""
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base, base.__dict__[name]
-    return None, None
-
-
-def lookup_source(tx: Translator, cls: type, name: str) -> Source:
-    """The source of the raw class attribute."""
-    return Source("mro", name, sources.const(cls))
-
-
-def is_plain_class(cls: type) -> bool:
-    """True if instances hold no hidden C state: every base is a Python class or ``object``."""
-    return all(
-        base is object or (base.__flags__ & (1 << 9) and "__module__" in base.__dict__ and not _c_layout(base))
-        for base in cls.__mro__
-    )
-
-
-def _c_layout(cls: type) -> bool:
-    return cls.__new__ is not object.__new__ and not isinstance(
-        class_attribute(cls, "__new__"), staticmethod | types.FunctionType
-    )
-
-
-def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: str) -> VariableTracker:
-    """``owner.name`` found on the class, with descriptors bound; AttributeError in the user's program otherwise."""
-    if tx.ledger.class_override(cls, name) is not None:
-        unsupported("unsupported-attribute", f"{name} of a class that changed")
-    base, raw = lookup(cls, name)
-    if base is not None:
-        return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
-    if name == "__class__":
-        from pydynamo.frontend.variables.classes import ClassVariable
-
-        return ClassVariable(cls, None)
-    tx.output.guards.add("CLASS_LACKS", sources.const(cls), name)
-    fallback, raw = lookup(cls, "__getattr__")
-    if isinstance(raw, types.FunctionType):
-        function = tx.function_at(raw, lookup_source(tx, cls, "__getattr__"))
-        return function.call_function(tx, [owner, constant(name)], {})
-    if fallback is None:
-        tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__getattr__")
-    tx.raise_error(AttributeError, f"'{type_name(cls)}' object has no attribute '{name}'")
-
-
-def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
-    """The descriptor protocol for a raw class attribute read through an instance."""
-    from pydynamo.frontend.variables.builtin import BuiltinVariable, MethodOfBuiltin, MethodOfSuper
-    from pydynamo.frontend.variables.classes import ClassVariable
-
-    if isinstance(raw, types.FunctionType):
-        return BoundMethodVariable(tx.function_at(raw, source), owner)
-    if isinstance(raw, staticmethod):
-        return LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
-    if isinstance(raw, classmethod):
-        function = LazyVariable(tx, raw.__func__, sources.attr(source, "__func__"))
-        return BoundMethodVariable(function, ClassVariable(cls, sources.const(cls)))
-    if isinstance(raw, property):
-        if raw.fget is None:
-            tx.raise_error(AttributeError, f"property '{name}' has no getter")
-        return tx.wrap_at(raw.fget, sources.attr(source, "fget")).call_function(tx, [owner], {})
-    if isinstance(raw, functools.cached_property):
-        value = tx.wrap_at(raw.func, sources.attr(source, "func")).call_function(tx, [owner], {})
-        tx.ledger.store_attr(owner, name, value)
-        return value
-    if isinstance(raw, _C_CALLABLES):
-        if isinstance(raw, types.ClassMethodDescriptorType):
-            unsupported("unsupported-attribute", f"{cls.__qualname__}.{name}")
-        if isinstance(raw, types.BuiltinFunctionType):
-            return BuiltinVariable(raw, source)
-        if isinstance(owner, ObjectVariable) and lookup(cls, name)[0] is object:
-            return MethodOfSuper(object, name, owner)
-        if has_contents(owner):
-            return MethodOfSuper(raw.__objclass__, name, owner)
-        return MethodOfBuiltin(owner, name)
-    if isinstance(raw, types.GetSetDescriptorType | types.MemberDescriptorType):
-        if name == "__dict__" or name == "__weakref__":
-            unsupported("inspection", f"{name} of an object")
-        if name == "__class__":
-            return ClassVariable(cls, None)
-        unsupported("unsupported-attribute", f"{cls.__qualname__}.{name}")
-    getter = lookup(type(raw), "__get__")[1]
-    if getter is not None:
-        if isinstance(getter, types.FunctionType):
-            get_function = tx.function_at(getter, lookup_source(tx, type(raw), "__get__"))
-            descriptor = tx.wrap_at(raw, source)
-            return get_function.call_function(tx, [descriptor, owner, ClassVariable(cls, sources.const(cls))], {})
-        if not isinstance(raw, type):
-            unsupported("unsupported-attribute", f"descriptor {cls.__qualname__}.{name}")
-    return tx.wrap_at(raw, source) if cls in tx.ledger.made_classes else LazyVariable(tx, raw, source)
-
-
 def _name_for_slots(cls: type) -> str:
     """The name of a class as messages about its empty slots write it: in full from 3.13 on."""
     if sys.version_info < (3, 13):
         return cls.__name__
     module = cls.__module__
     return cls.__qualname__ if module in ("builtins", "__main__") else f"{module}.{cls.__qualname__}"
-
-
-def has_contents(value: VariableTracker) -> bool:
-    """True for objects whose class derives from a builtin container."""
-    return hasattr(value, "contents") and isinstance(value, ObjectVariable)
 
 
 def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
@@ -180,42 +84,6 @@ def reduced(tx: Translator, owner: ObjectVariable) -> VariableTracker:
     maker = tx.function_at(copyreg.__newobj__, sources.const(copyreg.__newobj__))  # type: ignore[attr-defined]
     made = SequenceVariable([ClassVariable(owner.cls, sources.const(owner.cls))], tuple)
     return SequenceVariable([maker, made, state, constant(None), constant(None)], tuple)
-
-
-def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> VariableTracker | None:
-    """``type(owner).dunder`` bound to ``owner``; None if the class has none (or a C default that does not apply)."""
-    cls = owner.python_type()
-    stored = tx.ledger.class_override(cls, dunder)
-    if stored is not None:
-        unsupported("unsupported-attribute", f"{dunder} of a class that changed")
-    base, raw = lookup(cls, dunder)
-    if base is None:
-        tx.output.guards.add("CLASS_LACKS", sources.const(cls), dunder)
-        return None
-    if raw is None:
-        if dunder != "__iter__":
-            unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}, which is None")
-        tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
-        return None
-    if base is object and not isinstance(raw, types.FunctionType):
-        if cls not in tx.ledger.made_classes and cls.__flags__ & (1 << 9):
-            tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), raw)  # it may get one of its own
-        return None
-    if isinstance(raw, types.WrapperDescriptorType) and not has_contents(owner):
-        unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}")
-    return bind(tx, owner, cls, raw, dunder, lookup_source(tx, cls, dunder))
-
-
-def ask(tx: Translator, owner: VariableTracker, dunder: str, args: Args | None = None) -> VariableTracker:
-    """What C code gets from a special method, which it looks up on the class; ``object``'s own is the last resort."""
-    from pydynamo.frontend.variables.builtin import MethodOfSuper
-
-    method = special_method(tx, owner, dunder)
-    if method is None:
-        if not hasattr(object, dunder):
-            unsupported("unsupported-method", f"{owner.describe()} has no {dunder}")
-        method = MethodOfSuper(object, dunder, owner)
-    return method.call_function(tx, args or [], {})
 
 
 class ObjectVariable(VariableTracker):
@@ -415,9 +283,18 @@ class ObjectVariable(VariableTracker):
         if own is None and self.is_slot(name):
             tx.raise_error(AttributeError, name)
         if own is None:
-            tx.raise_error(AttributeError, f"'{type_name(self.cls)}' object has no attribute '{name}'")
+            self._lacks(tx, name)
         own.realize()  # guards that it is there
         tx.ledger.delete_attr(self, name)
+
+    def _lacks(self, tx: Translator, name: str) -> NoReturn:
+        """What deleting an attribute raises that is not there."""
+        error = ExceptionVariable(
+            AttributeError, [constant(f"'{type_name(self.cls)}' object has no attribute '{name}'")]
+        )
+        if _DELETION_TELLS:
+            tell_attribute(error, self, name)
+        raise ObservedException(error)
 
     # protocols through special methods ---------------------------------------------------------------------------
     def _special(self, tx: Translator, dunder: str) -> VariableTracker | None:

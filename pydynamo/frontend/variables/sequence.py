@@ -218,7 +218,7 @@ def structseq_fields(cls: type) -> list[str]:
 def namedtuple_attribute(tx: Translator, var: SequenceVariable, name: str) -> VariableTracker:
     """Attributes of a named tuple besides its fields."""
     from pydynamo.frontend.variables.builtin import MethodOfBuiltin
-    from pydynamo.frontend.variables.objects import class_attribute_of
+    from pydynamo.frontend.variables.class_lookup import class_attribute_of
 
     if name in ("__len__", "__getitem__", "__iter__", "__contains__", "count", "index"):
         return MethodOfBuiltin(var, name)

@@ -46,7 +46,7 @@ def text_of(tx: Translator, value: VariableTracker, function: Callable[[Any], st
             return constant(function(value.value))
     if ops.is_user_object(value):
         name = "__str__" if function is str and value.python_type().__str__ is not object.__str__ else "__repr__"
-        from pydynamo.frontend.variables.objects import ask
+        from pydynamo.frontend.variables.class_lookup import ask
 
         shown = ask(tx, value, name)
         if not issubclass(shown.realize().python_type(), str):

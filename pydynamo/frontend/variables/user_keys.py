@@ -29,7 +29,7 @@ class UserKey:
     __slots__ = ("_answer", "_hash", "owner")
 
     def __init__(self, owner: ObjectVariable) -> None:
-        from pydynamo.frontend.variables.objects import special_method
+        from pydynamo.frontend.variables.class_lookup import special_method
 
         self.owner = owner
         self._answer: tuple[UserKey, int, bool] | None = None
