@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 import importlib
@@ -111,9 +112,14 @@ _MODELLED: dict[Any, tuple[str, str]] = {
     dataclasses.field: ("made_classes", "make_field"),
     collections.namedtuple: ("made_classes", "make_namedtuple"),
     inspect.signature: ("signatures", "signature"),
+    inspect.isgeneratorfunction: ("function_kinds", "is_generator_function"),
+    inspect.iscoroutinefunction: ("function_kinds", "is_coroutine_function"),
+    inspect.isasyncgenfunction: ("function_kinds", "is_async_generator_function"),
     os._Environ.__getitem__: ("environment", "getitem"),
     os.getenv: ("environment", "getenv"),
 }
+if hasattr(contextlib, "_lookup_special"):
+    _MODELLED[contextlib._lookup_special] = "function_kinds", "lookup_special"
 
 
 class UserFunctionVariable(FunctionVariable):
