@@ -1,0 +1,59 @@
+"""What AOTAutograd would lose of a graph of torch's functions: it is looked after before tracing."""
+
+from __future__ import annotations
+
+import torch
+
+from pydynamo.lowering import torch_private as private
+from pydynamo.lowering.operators import ONE_HOT
+
+aten = torch.ops.aten
+
+# in-place operators that eager refuses on a tensor with several elements in one place
+WRITES = frozenset(
+    (
+        *(
+            "abs_",
+            "ceil_",
+            "clamp_",
+            "clamp_max_",
+            "clamp_min_",
+            "cos_",
+            "exp_",
+            "floor_",
+            "log_",
+            "neg_",
+            "reciprocal_",
+        ),
+        *("relu_", "round_", "rsqrt_", "sigmoid_", "sin_", "sqrt_", "square_", "tanh_", "trunc_"),
+        *("add_", "addcdiv_", "addcmul_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "copy_", "div_", "fill_"),
+        *("floor_divide_", "fmod_", "lerp_", "mul_", "pow_", "remainder_", "sub_", "zero_"),
+        *("iadd", "iand", "ifloordiv", "imod", "imul", "ior", "ipow", "isub", "itruediv", "ixor"),
+    )
+)
+
+
+def check_writes(gm: torch.fx.GraphModule) -> None:
+    """Raise as eager does where the graph writes into an expanded tensor: functional code would not notice."""
+    for node in gm.graph.nodes:
+        name = node.target if node.op == "call_method" else getattr(node.target, "__name__", "")
+        if name not in WRITES or node.op not in ("call_method", "call_function") or not node.args:
+            continue
+        written = node.args[0].meta.get("example_value") if isinstance(node.args[0], torch.fx.Node) else None
+        if isinstance(written, torch.Tensor) and private.overlaps(written):
+            raise RuntimeError(
+                f"unsupported operation: {name} would write several elements of an expanded tensor to one place; "
+                "clone() the tensor before the operation"
+            )
+
+
+def keep_checks(gm: torch.fx.GraphModule) -> None:
+    """Make operators of which AOTAutograd would lose what they refuse on the host into operators that stay whole."""
+    for node in gm.graph.nodes:
+        if node.target is not torch.nn.functional.one_hot or not isinstance(node.args[0], torch.fx.Node):
+            continue
+        classes = node.args[1] if len(node.args) > 1 else node.kwargs.get("num_classes")
+        x = node.args[0].meta.get("example_value")
+        if type(classes) is int and classes > 0 and isinstance(x, torch.Tensor) and x.device.type == "cpu":
+            node.target, node.args, node.kwargs = ONE_HOT, (node.args[0], classes), {}
+    gm.recompile()
