@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import torch
 
 from pydynamo.lowering import torch_private as private
@@ -56,4 +58,32 @@ def keep_checks(gm: torch.fx.GraphModule) -> None:
         x = node.args[0].meta.get("example_value")
         if type(classes) is int and classes > 0 and isinstance(x, torch.Tensor) and x.device.type == "cpu":
             node.target, node.args, node.kwargs = ONE_HOT, (node.args[0], classes), {}
+    gm.recompile()
+
+
+def keep_layouts(gm: torch.fx.GraphModule) -> None:
+    """Let what is written by ``out=`` keep its strides: traced, the result would take the place of the tensor.
+
+    ``f(x, out=y)`` becomes ``f(x, out=z)`` and ``y.copy_(z)`` with a new `z` of the same dtype, which decides in what `f`
+    computes.
+    """
+    for node in list(gm.graph.nodes):
+        out = node.kwargs.get("out")
+        several = isinstance(out, (tuple, list))
+        written = list(out) if several else [out]
+        parts = [user for user in node.users if user.target is operator.getitem]
+        if node.op != "call_function" or not all(isinstance(y, torch.fx.Node) for y in written):
+            continue
+        if several and len(parts) != len(node.users):
+            continue
+        contiguous = {"memory_format": torch.contiguous_format}
+        with gm.graph.inserting_before(node):
+            empty = [gm.graph.call_function(torch.empty_like, (y,), contiguous) for y in written]
+        after = node
+        for y, z in zip(written, empty, strict=True):
+            with gm.graph.inserting_after(after):
+                after = gm.graph.call_method("copy_", (y, z))
+        node.kwargs = {**node.kwargs, "out": type(out)(empty) if several else empty[0]}
+        for result in parts if several else [node]:
+            result.replace_all_uses_with(written[result.args[1] if several else 0])
     gm.recompile()
