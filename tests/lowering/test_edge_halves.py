@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from edge_harness import R
+from edge_harness import SPECIAL, R, T
 from lowering_harness import check
 
 NAMES = "add sub rsub mul div maximum minimum fmax fmod remainder pow eq lt hypot floor_divide xlogy copysign nextafter"
@@ -70,3 +70,9 @@ def test_powers_by_numbers_round_each_product_as_eager_does(dtype, count):
         return [x**e for e in (0, 1, 2, 3, 4, 2.5, -1, -2, 0.5, -0.5)] + [x.rsqrt(), x.square(), 2.5**x, x * x * x]
 
     check(fn, [R(count).to(dtype).abs() * 3], tol=0.0, zero_sign=True)
+
+
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 0, 1, -1, 2, -2, 3, 4, 2.5])
+@pytest.mark.parametrize("dtype", (*HALVES, torch.float32), ids=str)
+def test_powers_of_what_is_not_positive(dtype, exponent):
+    check(lambda x: (x**exponent, (x * 2) ** exponent), [T(SPECIAL).to(dtype)], tol=0.0, zero_sign=True)

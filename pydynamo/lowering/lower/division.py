@@ -127,6 +127,7 @@ def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
     if is_tensor(b):
         return elementwise(low, "pow", [a, b], out, KIND.BOOL_TO_LONG, named("pow"))
     stored = compute_dtype(out.dtype)
+    general = b not in (0.5, -0.5, 1, 2, 3, -1, -2) or (out.dtype is torch.float16 and low.device.type == "cpu")
     if out.dtype is torch.bfloat16 and low.device.type == "cpu" and low.options.round_half:
         stored = out.dtype  # its vectors round every product
         if b == -0.5 and uneven_on_host(low, out.dtype):
@@ -134,15 +135,11 @@ def power(low: Lowering, node: Any, a: Any, b: Any) -> Any:
     return elementwise(
         low,
         "pow",
-        [a, float(b)] if _general(b) else [a],
+        [a, float(b)] if general else [a],
         out,
         KIND.DEFAULT if is_tensor(a) and a.dtype.is_floating_point else KIND.INT_TO_FLOAT,
-        named("pow") if _general(b) else lambda k, dt, vs: _power(k, dt, stored, vs[0], b),
+        named("pow") if general else lambda k, dt, vs: _power(k, dt, stored, vs[0], b),
     )
-
-
-def _general(b: Any) -> bool:
-    return b not in (0.5, -0.5, 1, 2, 3, -1, -2)
 
 
 def _int_power(k: Kernel, dt: torch.dtype, v: Value, n: int) -> Value:
