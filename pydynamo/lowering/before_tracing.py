@@ -87,3 +87,18 @@ def keep_layouts(gm: torch.fx.GraphModule) -> None:
         for result in parts if several else [node]:
             result.replace_all_uses_with(written[result.args[1] if several else 0])
     gm.recompile()
+
+
+def drop_nothing(gm: torch.fx.GraphModule) -> None:
+    """Let dropout that drops nothing be its input, which its caller may write into: traced, it would be a copy."""
+    parameters = {torch.nn.functional.dropout: ("input", "p", "training"), torch.dropout: ("input", "p", "train")}
+    for node in list(gm.graph.nodes):
+        names = parameters.get(node.target) if node.op == "call_function" else None
+        if names is None:
+            continue
+        given = {"p": 0.5, names[2]: True} | dict(zip(names, node.args, strict=False)) | node.kwargs
+        x, p, train = (given.get(name) for name in names)
+        if isinstance(x, torch.fx.Node) and type(p) in (int, float) and 0 <= p <= 1 and (p == 0 or train is False):
+            node.replace_all_uses_with(x)
+            gm.graph.erase_node(node)
+    gm.recompile()

@@ -12,7 +12,7 @@ import torch
 from pydynamo.errors import PydynamoError
 from pydynamo.lowering import dynamic
 from pydynamo.lowering import torch_private as private
-from pydynamo.lowering.before_tracing import check_writes, keep_checks, keep_layouts
+from pydynamo.lowering.before_tracing import check_writes, drop_nothing, keep_checks, keep_layouts
 from pydynamo.lowering.compile_pool import start_early
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.decompositions import decompositions
@@ -83,6 +83,7 @@ def compile_fx(
     check_writes(gm)
     keep_checks(gm)
     keep_layouts(gm)
+    drop_nothing(gm)
     if any(isinstance(x, torch.Tensor) and x.device.type == "cuda" for x in example_inputs):
         start_early()
     return private.dynamo_disable(

@@ -109,7 +109,7 @@ def gradients_of_selections():
     ), [a, i]
 
 
-@case()
+@case(tol=5e-6)  # eager's gelu is 4e-6 off where oneDNN computes it
 def gradients_at_kinks():
     a = T([0.0, -0.0, 1.0, -1.0, 2.0, -2.0]).requires_grad_()
     return lambda a: (

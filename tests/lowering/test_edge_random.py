@@ -3,7 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
-from lowering_harness import FRONTS, compiled
+from lowering_harness import FRONTS, check, compiled
 
 FRONT = pytest.mark.parametrize(
     "front", [pytest.param(f, marks=[pytest.mark.slow] if f != "torch" else []) for f in FRONTS]
@@ -115,3 +115,19 @@ def test_attention_with_dropout_is_one_mask(front):
     assert y.shape == q.shape and y.isfinite().all()
     (g,) = torch.autograd.grad(y.sum(), q)
     assert g.isfinite().all()
+
+
+@FRONT
+@pytest.mark.parametrize(
+    "drop",
+    [
+        lambda x: F.dropout(x, 0.0),
+        lambda x: F.dropout(x, training=False),
+        lambda x: torch.dropout(x, 0.0, True),
+        lambda x: torch.dropout(x, 0.5, False),
+    ],
+    ids=["never", "evaluation", "never_of_torch", "evaluation_of_torch"],
+)
+def test_dropout_that_drops_nothing_is_its_input(drop, front):
+    check(lambda x: drop(x).add_(1), [torch.ones(4, 3)], front=front)
+    check(lambda x: (drop(x), x.sum()), [torch.ones(4, 3, requires_grad=True)], front=front)
