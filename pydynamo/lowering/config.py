@@ -20,6 +20,7 @@ class Options:
     persistent_limit   longest row that one program keeps in registers
     split_rows         a reduction with fewer programs than this is split over several
     split_min          shortest column (elements) that is worth splitting; rows: four times that
+    together_min       elements of a tensor whose rows and columns are summed by one kernel; smaller ones stay in the cache
     max_block          elements of one program's block
     inline_limit       operations above which a value that is used once gets memory
     share_limit        operations above which a value that is used twice gets memory
@@ -31,6 +32,7 @@ class Options:
     persistent_limit: int = 16384
     split_rows: int = 512
     split_min: int = 2048
+    together_min: int = 5 << 20
     max_block: int = 4096
     inline_limit: int = 64
     share_limit: int = 3

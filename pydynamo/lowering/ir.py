@@ -119,13 +119,16 @@ class Loop:
     """One loop nest over `shape` that stores into `outs`.
 
     `kind` is None (pointwise), one of REDUCTIONS over the dimensions `rdims`, "scan_sum"/"scan_prod" along
-    `rdims`, or "scatter" (store, or atomic addition, at an address that the body computes).
+    `rdims`, "scatter" (store, or atomic addition, at an address that the body computes), or "columns": sums along
+    the columns of `chunk` rows each, in a kernel that has the rows of `rdims` in registers.
+    `split` tells what a sum was cut from, so that it can be cut in another way.
     `order` lists the dimensions from the slowest to the fastest, as memory likes it.
     """
 
     __slots__ = (
         "atomic",
         "body",
+        "chunk",
         "kind",
         "mutates",
         "node",
@@ -135,6 +138,7 @@ class Loop:
         "rdims",
         "reads",
         "shape",
+        "split",
     )
 
     def __init__(
@@ -151,11 +155,13 @@ class Loop:
         mutates: bool = False,
         out_index: Callable[..., Index] | None = None,
         atomic: bool = False,
+        chunk: int = 0,
     ) -> None:
         self.outs, self.shape, self.rdims, self.kind = tuple(outs), tuple(shape), tuple(rdims), kind
         self.order = tuple(order) if order is not None else tuple(range(len(self.shape)))
         self.body, self.reads, self.node, self.mutates = body, reads, node, mutates
-        self.out_index, self.atomic = out_index, atomic
+        self.out_index, self.atomic, self.chunk = out_index, atomic, chunk
+        self.split: Split | None = None
 
     @property
     def x(self) -> Int:
@@ -174,6 +180,15 @@ class Loop:
     def __repr__(self) -> str:
         what = f"{self.kind} over {list(self.rdims)}" if self.kind else "pointwise"
         return f"loop {list(self.shape)} {what} -> {', '.join(map(repr, self.outs))} reads {sorted(self.reads)}"
+
+
+class Split:
+    """A sum over `dims` of `shape` that was cut into partial sums, which the loop `fold` adds up."""
+
+    __slots__ = ("body", "dims", "fold", "shape")
+
+    def __init__(self, shape: Sequence[Int], dims: Sequence[int], body: Callable[..., Any], fold: Loop) -> None:
+        self.shape, self.dims, self.body, self.fold = tuple(shape), tuple(dims), body, fold
 
 
 class Extern:

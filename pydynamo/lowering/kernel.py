@@ -79,6 +79,7 @@ class Access:
 
 
 Mark = tuple[int, ...]
+MOST_COLUMNS = 2  # accumulators of a block's size that leave registers for the rest
 
 
 class Kernel:
@@ -106,6 +107,8 @@ class Kernel:
         self.finals: list[Callable[[], None]] = []
         self.asserts = False
         self.atomics = False
+        self.columns: list[tuple[Buffer, str]] = []  # (partial sums, accumulator)
+        self.chunk = 0  # rows that a program takes one block after the other, for its partial sums of columns
         self.count = 0
         self._index: list[Index] | None = None
 
@@ -125,6 +128,7 @@ class Kernel:
             len(self.finals),
             self.count,
             len(self.helpers),
+            len(self.columns),
         )
 
     def rollback(self, m: Mark) -> None:
@@ -146,6 +150,8 @@ class Kernel:
             while len(d) > n:
                 d.popitem()
         self.count = m[11]
+        del self.columns[m[13] :]
+        self.chunk = self.chunk if self.columns else 0
         self.masks = ()
 
     # ------------------------------------------------------------------ values
@@ -353,6 +359,8 @@ class Kernel:
             self._store_all(loop, idx, (v,))
         elif loop.kind == "scatter":
             self._scatter(loop, idx)
+        elif loop.kind == "columns":
+            self._columns(loop, idx)
         elif loop.kind.startswith("scan"):
             from pydynamo.lowering.reduce_codegen import scan
 
@@ -410,6 +418,21 @@ class Kernel:
         self.atomics = True
         self.accesses.append(Access(b.name, e, b.dtype, True))
         self.stored[b.name] = (("scatter", id(loop)), v, loop, self.passes)
+
+    def _columns(self, loop: Loop, idx: Sequence[Index]) -> None:
+        """Add rows to an accumulator of the block's shape, which is folded when the program has seen all of its rows."""
+        if self.mode != "persistent" or self.chunk not in (0, loop.chunk) or len(self.columns) == MOST_COLUMNS:
+            raise NoFuse("sums of columns go with rows in registers, and few at a time")
+        (b,) = loop.outs
+        v = self.cast(loop.body(self, idx), b.dtype)
+        self.count += 1
+        name = f"acc{self.count}"
+        self.args.setdefault(b.name, b.dtype)
+        self.write(f"{name} += tl.where(xm, tl.broadcast_to({v}, {self.block}), 0)", False, b.name)
+        self.accesses.append(Access(b.name, var(self.r_atom), b.dtype, True))
+        self.columns.append((b, name))
+        self.stored[b.name] = (("columns", id(loop)), v, loop, self.passes)
+        self.chunk = loop.chunk
 
     def reduced(self, text: str, dtype: torch.dtype) -> Value:
         """A value that no longer changes with r; in loop mode it exists after the loop."""

@@ -17,8 +17,9 @@ from pydynamo.lowering.cudagraphs import recorded
 from pydynamo.lowering.ir import Buffer, Extern, Op
 from pydynamo.lowering.kernel import Kernel
 from pydynamo.lowering.lower import Lowering
+from pydynamo.lowering.lower.columns import together
 from pydynamo.lowering.runtime import launcher, one_line, prepare
-from pydynamo.lowering.schedule import Group, eliminate_dead, finish, schedule
+from pydynamo.lowering.schedule import Group, eliminate_dead, finish, only_columns, schedule
 from pydynamo.lowering.schedule import Step as Scheduled
 from pydynamo.lowering.spec import Convert, describe
 from pydynamo.lowering.symbols import hint
@@ -75,8 +76,13 @@ def lower_and_schedule(
     describe(gm, convert)
     low = Lowering(gm, device, options, convert, banned).run()
     live = {r.name for r in low.results if hasattr(r, "name")}
-    ops = eliminate_dead(low.ops, live)
-    return low, ops, schedule(ops, options)
+    ops = together(low, wanted := eliminate_dead(low.ops, live))
+    steps = schedule(ops, options)
+    alone = [loop.split for g in steps if isinstance(g, Group) and only_columns(g) for loop in g.loops if loop.split]
+    if alone:
+        ops = together(low, wanted, alone)
+        steps = schedule(ops, options)
+    return low, ops, steps
 
 
 def generate_kernels(low: Lowering, steps: list[Scheduled], options: Options) -> list[Step]:

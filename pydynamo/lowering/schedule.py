@@ -174,6 +174,11 @@ def _join(group: Group, loop: Loop, options: Options) -> bool:
     return True
 
 
+def only_columns(group: Group) -> bool:
+    """True for sums of columns beside which no rows are reduced."""
+    return bool(group.kernel.columns) and all(loop.kind == "columns" or not loop.rdims for loop in group.loops)
+
+
 def needs_loop(layout: Layout, options: Options) -> bool:
     """True if a row is too long for registers; for a length that is not known yet, where it is for the hint.
 
@@ -205,6 +210,8 @@ def finish(group: Group, options: Options) -> Kernel:
     """The kernel that will run: looped if the row is long, tiled if accesses disagree on the fast
     direction."""
     r = group.layout.r
+    if group.kernel.columns:
+        return group.kernel
     side = bool(group.layout.rdims) and outer(group.kernel)
     narrow = side and (isinstance(r, Size) or r > OUTER_LIMIT)
     if needs_loop(group.layout, options) or (narrow and _loopable(group.loops)):
@@ -316,6 +323,7 @@ __all__ = [
     "eliminate_dead",
     "finish",
     "needs_wide",
+    "only_columns",
     "outer",
     "schedule",
     "tile_width",

@@ -60,6 +60,7 @@ class KernelSource:
     outer: bool = False  # neighbouring x lie side by side in memory
     max_block: int = 4096
     origins: tuple[str, ...] = ()  # the graph's nodes that it computes
+    chunk: int = 0  # rows of one program, where it takes them one block after the other
 
     @property
     def key(self) -> str:
@@ -74,10 +75,13 @@ class KernelSource:
         """Programs of a launch, for the values of x and r where they are not known before."""
         x = hint(self.x) if x is None else x
         r = hint(self.r) if r is None else r
+        if self.chunk:
+            return (-(-x // self.chunk), 1, 1)
         return (-(-x // c.xb) * (-(-r // c.rb) if self.mode == "tile" else 1), 1, 1)
 
     def constexprs(self, c: Config) -> dict[str, Any]:
-        return {"XB": c.xb, "RB": c.rb, "EVEN_X": divides(c.xb, self.x), "EVEN_R": divides(c.rb, self.r)}
+        even = divides(c.xb, self.x) and (not self.chunk or (divides(c.xb, self.chunk) and divides(self.chunk, self.x)))
+        return {"XB": c.xb, "RB": c.rb, "EVEN_X": even, "EVEN_R": divides(c.rb, self.r)}
 
     def bucket(self, r: int) -> int:
         """What the configurations depend on at run time: the block that holds a row of `r` in registers."""
@@ -103,7 +107,8 @@ def assemble(
     """Source of `kernel` that stores only the buffers in `needed`; `elements` says how many a buffer has."""
     wide = needs_wide(kernel)
     lines = [text for text, store in kernel.lines if not store or store in needed]
-    lines = [*_start(kernel, wide), *_cached(_without_dead(lines))]
+    lines = _cached(_without_dead(lines))
+    lines = _in_chunks(kernel, wide, lines, needed) if kernel.columns else [*_start(kernel, wide), *lines]
     known = scope.sizes if scope is not None else {}
     used: dict[str, str] = {}
     sizes: dict[str, str] = {}
@@ -132,6 +137,10 @@ def assemble(
         + "\n"
     )
     side, again = outer(kernel), _reading_loops(kernel) > 1
+    if kernel.columns:
+        configs = _of_chunks(hint(lay.r), options.max_block)
+    else:
+        configs = configurations(kernel.mode, side, lay.x, lay.r, options.max_block, again=again)
     stored = {a.name for a in kernel.accesses if a.store and a.name in needed}
     loaded = {a.name for a in kernel.accesses if not a.store and a.name in used}
     nbytes = sum(
@@ -145,7 +154,7 @@ def assemble(
         lay.x,
         lay.r,
         kernel.mode,
-        configurations(kernel.mode, side, lay.x, lay.r, options.max_block, again=again),
+        configs,
         kernel.atomics,
         kernel.asserts,
         bool(stored & loaded),
@@ -155,6 +164,7 @@ def assemble(
         side,
         options.max_block,
         tuple(node.name for node in kernel.origins),
+        kernel.chunk,
     )
 
 
@@ -257,6 +267,30 @@ def _start(kernel: Kernel, wide: bool) -> list[str]:
     return out
 
 
+def _in_chunks(kernel: Kernel, wide: bool, lines: list[str], needed: Collection[str]) -> list[str]:
+    """Rows in blocks, one after the other, then what their columns add up to."""
+    lay, to, n = kernel.layout, ".to(tl.int64)" if wide else "", kernel.chunk
+    sums = [(b, name) for b, name in kernel.columns if b.name in needed]
+    return [
+        f"r = tl.arange(0, RB)[None, :]{to}",
+        f"rm = tl.full([1, RB], True, tl.int1) if EVEN_R else r < {lay.r}",
+        f"part = tl.program_id(0){to}",
+        *(f"{name} = tl.zeros({kernel.block}, {numerics.TL[b.dtype]})" for b, name in sums),
+        f"for x0 in tl.range(0, {n}, XB, num_stages={_stages(kernel)}):",
+        f"    x = part * {n} + x0 + tl.arange(0, XB)[:, None]",
+        f"    xm = tl.full([XB, 1], True, tl.int1) if EVEN_X else x < tl.minimum(part * {n} + {n}, {lay.x})",
+        *("    " + text for text in lines),
+        *(f"tl.store({{{b.name}}} + (r + part * {lay.r}), tl.sum({name}, 0)[None, :], rm)" for b, name in sums),
+    ]
+
+
+def _stages(kernel: Kernel) -> int:
+    """How many blocks of rows are loaded ahead, into shared memory, while one is computed."""
+    row = max(CHUNK_BLOCK, _pow2(hint(kernel.layout.r)))
+    read = {(a.name, a.index.key): a.dtype.itemsize for a in kernel.accesses if not a.store and "r" in a.index.deps}
+    return max(1, min(3, SHARED // max(1, row * sum(read.values()))))
+
+
 def provenance(kernel: Kernel) -> str:
     """Which graph nodes and which lines of the user's source the kernel computes."""
     out = []
@@ -295,7 +329,21 @@ def _cap(n: Int, most: int) -> int:
     return most if isinstance(n, Size) else min(_pow2(n), most)
 
 
+FEW_PROGRAMS = 64  # of a sum along columns: narrower ones keep more multiprocessors busy
 VERY_LONG = 65536  # elements of a row that is read twice: few rows at a time, so that the cache keeps most of them
+
+
+SHARED = 100 << 10  # bytes of shared memory for a program, of which two are to be on a multiprocessor
+CHUNK_BLOCK = 2048  # elements of a block of short rows in a kernel that sums their columns, too
+
+
+def _of_chunks(r: int, top: int) -> list[Config]:
+    """Configurations of a kernel with rows and sums of columns, whose accumulators take registers: eight elements for
+    each thread, so that two programs fit on a multiprocessor."""
+    rb = _pow2(r)
+    rows = max(1, min(CHUNK_BLOCK, 1 << max(0, top.bit_length() - 1)) // rb)  # a power of two
+    warps = max(1, min(32, rows * rb // 256))
+    return [Config(rows, rb, warps), *([Config(rows, rb, warps // 2)] if warps > 1 else [])]
 
 
 def configurations(
@@ -322,6 +370,8 @@ def configurations(
         best += [Config(rows, rb, w) for w in (_warps(rows * rb) // 2, _warps(rows * rb) * 2) if 1 <= w <= 32]
     elif side:
         xb = _cap(x, min(128, top))
+        while xb > 16 and hint(x) < xb * FEW_PROGRAMS:
+            xb //= 2
         rb = max(1, _cap(r, min(4096 // xb, top // xb)))
         best = [Config(xb, rb, 8), Config(_cap(x, 64), rb, 4), Config(_cap(x, 256), rb, 8)]
     else:

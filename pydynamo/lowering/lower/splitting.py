@@ -10,7 +10,7 @@ import torch
 
 from pydynamo.lowering.config import Options
 from pydynamo.lowering.index import ZERO, Index, flatten, unflatten
-from pydynamo.lowering.ir import Buffer, IndexFn, Lazy, Loop, Tensorish
+from pydynamo.lowering.ir import Buffer, IndexFn, Lazy, Loop, Split, Tensorish
 from pydynamo.lowering.numerics import compute_dtype
 from pydynamo.lowering.symbols import Int, ceil_div, divides, hint, same
 
@@ -69,22 +69,25 @@ def split_reduce(
 
     stages = [low.buffer(shape[:-1], dt if kind in ("welford", "softmax") else acc) for dt in outs]
     korder = [kept.index(d) for d in order if d in kept]
-    low.ops.append(
-        Loop(
-            stages,
-            shape,
-            partial,
-            v.reads,
-            rdims=(len(shape) - 1,),
-            kind=kind,
-            order=(len(kept), *korder, len(kept) + 1),
-        )
+    first = Loop(
+        stages,
+        shape,
+        partial,
+        v.reads,
+        rdims=(len(shape) - 1,),
+        kind=kind,
+        order=(len(kept), *korder, len(kept) + 1),
     )
+    low.ops.append(first)
     if kind == "welford":
         return _join_welford(low, stages, chunk)
     if kind == "softmax":
         return _join_softmax(low, stages)
-    return [_fold(low, stages[0], stages[0].at, stages[0].reads, kind, outs[0])]
+    folded = _fold(low, stages[0], stages[0].at, stages[0].reads, kind, outs[0])
+    last = low.ops[-1]
+    if kind == "sum" and isinstance(last, Loop) and order == tuple(range(len(v.shape))):
+        first.split = Split(v.shape, dims, body, last)
+    return [folded]
 
 
 def _parts(o: Options, x: int, r: int, inner: bool) -> int:
