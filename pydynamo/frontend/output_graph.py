@@ -97,6 +97,10 @@ class OutputGraph:
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         name = target if op == "call_method" else getattr(target, "__name__", "")
+        leaf = kwargs.get("requires_grad")
+        if leaf is not None and (not leaf.is_constant() or leaf.as_constant()):
+            # Inside a graph that is traced for its gradients a leaf is a constant: it would come back requiring none.
+            unsupported("autograd", f"{name} makes a leaf that requires gradients")
         failing = may_fail(name, args)
         seen = would_be_seen(tx) if failing else ""
         if seen and self.leaves_traces:

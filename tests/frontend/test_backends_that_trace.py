@@ -249,3 +249,49 @@ def test_linear_algebra_refuses_what_has_no_answer(function, used):
         want = outcome(f, (torch.zeros(2, 2, requires_grad=grad),))
         assert "Error" in want
         assert outcome(compiled, (torch.zeros(2, 2, requires_grad=grad),)) == want
+
+
+LEAVES = {
+    "ones": lambda x: torch.ones(2, requires_grad=True),
+    "tensor": lambda x: torch.tensor([1.0, 2.0], requires_grad=True),
+    "new_ones": lambda x: x.new_ones(2, requires_grad=True),
+    "zeros_like": lambda x: torch.zeros_like(x, requires_grad=True),
+    "randn": lambda x: torch.randn(2, requires_grad=True),
+    "requires_grad_": lambda x: torch.ones(2).requires_grad_(),
+    "Parameter": lambda x: torch.nn.Parameter(torch.ones(2)),
+}
+USES = {
+    "returned": lambda leaf, x: leaf,
+    "used": lambda leaf, x: (leaf * x, leaf.view(2, 1)),
+    "used in both": lambda leaf, x: (leaf, leaf * x),
+    "differentiated": lambda leaf, x: torch.autograd.grad((leaf * leaf).sum(), leaf)[0] + x,
+    "written": lambda leaf, x: write_detached(leaf, x) + leaf,
+}
+
+
+def told_of(value):
+    if isinstance(value, torch.Tensor):
+        return value.tolist(), value.requires_grad, value.is_leaf, value.grad_fn is None, type(value)
+    return [told_of(item) for item in value]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager"])
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("make", LEAVES)
+def test_leaves_made_inside_require_gradients(make, use, backend):
+    made, used = LEAVES[make], USES[use]
+
+    def function(x):
+        return used(made(x), x * 2)
+
+    compiled = pydynamo.compile(function, backend=backend)
+    for needs in (False, True):
+        for grad in (True, False):
+            with torch.set_grad_enabled(grad):
+                if not grad and use == "differentiated":
+                    continue
+                outcomes = []
+                for run in (function, compiled):
+                    torch.manual_seed(0)
+                    outcomes.append(told_of(run(torch.ones(2, requires_grad=needs))))
+                assert outcomes[1] == outcomes[0]
