@@ -39,6 +39,7 @@ def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callabl
     from torch._functorch.aot_autograd import aot_module_simplified
     from torch._functorch.compilers import nop
 
+    _keep_what_tracing_loses(module)
     made: Callable[..., Any] = aot_module_simplified(module, example_inputs, fw_compiler=nop, bw_compiler=nop)
     return made
 
@@ -51,8 +52,17 @@ def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable
 
     if any(isinstance(value, torch.SymFloat) for value in example_inputs):
         raise NeedsNumbers  # its C++ would name a variable that nobody passes
+    _keep_what_tracing_loses(module)
     made: Callable[..., Any] = compile_fx(module, example_inputs)
     return made
+
+
+def _keep_what_tracing_loses(module: Any) -> None:
+    """What eager refuses and how it lays out results, where AOTAutograd would forget it."""
+    from pydynamo.lowering import before_tracing
+
+    before_tracing.keep_checks(module)
+    before_tracing.keep_layouts(module)
 
 
 @register("triton")

@@ -295,3 +295,37 @@ def test_leaves_made_inside_require_gradients(make, use, backend):
                     torch.manual_seed(0)
                     outcomes.append(told_of(run(torch.ones(2, requires_grad=needs))))
                 assert outcomes[1] == outcomes[0]
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize("classes", [[1, 2], [7, 1], [-1, 1]])
+def test_classes_out_of_range_are_refused(classes, backend):
+    def caught(x, i):
+        try:
+            return torch.nn.functional.one_hot(i, 3), x + 1
+        except RuntimeError:
+            return x - 1
+
+    def escaping(x, i):
+        return torch.nn.functional.one_hot(i, num_classes=3) + x
+
+    for function in (caught, escaping):
+        told = []
+        for run in (function, pydynamo.compile(function, backend=backend)):
+            try:
+                told.append(told_of(run(torch.ones(1, 3), torch.tensor(classes))))
+            except RuntimeError as error:
+                told.append(str(error))
+        assert told[1] == told[0]
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_out_keeps_its_strides(backend):
+    def function(x):
+        y = torch.empty(3, 2).t()
+        torch.add(x, 1, out=y)
+        return y, torch.sin(x, out=y.clone())
+
+    results = [run(torch.ones(2, 3)) for run in (function, pydynamo.compile(function, backend=backend))]
+    assert [r.stride() for r in results[1]] == [r.stride() for r in results[0]]
+    torch.testing.assert_close(results[1], results[0])
