@@ -137,7 +137,7 @@ fn finish(
 ) -> Result<()> {
     let Scratch { layout, adapted, is_adapted, depths, verify } = scratch;
     let program = if *is_adapted { &adapted.program } else { program };
-    layout.grow(&program.insts);
+    layout.grow();
     let regions = if options.verify {
         out.stacksize = verify::verify(program, meta, landings, verify)?.max_depth;
         verify.region_depths()

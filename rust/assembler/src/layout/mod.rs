@@ -8,7 +8,7 @@ mod cascade;
 use crate::code::Program;
 use crate::disasm::legal;
 use crate::error::{Error, ErrorKind, Result};
-use crate::inst::{Inst, NO_INDEX};
+use crate::inst::NO_INDEX;
 use crate::shape;
 use crate::version::Version;
 
@@ -23,13 +23,21 @@ const ROUNDS: usize = 8;
 pub struct Layout {
     /// First unit (be it a prefix) of each instruction, and the end of the code.
     starts: Vec<u32>,
-    /// The jumps, by index.
-    jumps: Vec<u32>,
+    jumps: Vec<Jump>,
     near: Vec<Near>,
     /// Prefixes that each jump grew by.
     grown: Vec<u32>,
     /// Running sum of `grown`.
     before: Vec<u32>,
+}
+
+/// What growing wants to know of a jump, apart from its record: in large programs records are far from each other.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    index: u32,
+    target: u32,
+    /// Prefixes before any growth.
+    prefixes: u32,
 }
 
 /// A jump near enough to a limit to be pushed over it by the growth of others.
@@ -97,7 +105,7 @@ impl Layout {
     /// As [`Layout::measure`].
     pub fn compute(&mut self, version: Version, program: &Program) -> Result<()> {
         self.measure(version, program)?;
-        self.grow(&program.insts);
+        self.grow();
         Ok(())
     }
 
@@ -128,7 +136,7 @@ impl Layout {
                 if shape.is_jump() {
                     bad |= inst.target as usize >= count;
                     fits &= (inst.target as usize <= index) == shape.is_backward();
-                    self.jumps.push(index as u32);
+                    self.jumps.push(Jump { index: index as u32, target: inst.target, prefixes });
                 } else {
                     bad |= inst.target != NO_INDEX;
                     prefixes = prefixes.max(shape::prefixes(inst.arg));
@@ -144,11 +152,11 @@ impl Layout {
     }
 
     /// Lengthens jumps until every distance fits.
-    pub fn grow(&mut self, insts: &[Inst]) {
-        if self.units() <= 0xff || !self.some_jump_is_long(insts) {
+    pub fn grow(&mut self) {
+        if self.units() <= 0xff || !self.some_jump_is_long() {
             return;
         }
-        self.find_near(insts);
+        self.find_near();
         self.grown.clear();
         self.grown.resize(self.jumps.len(), 0);
         if !self.rounds() {
@@ -158,11 +166,9 @@ impl Layout {
     }
 
     /// Whether no layout but the short one is needed.
-    fn some_jump_is_long(&self, insts: &[Inst]) -> bool {
-        self.jumps.iter().any(|&jump| {
-            let inst = &insts[jump as usize];
-            shape::prefixes(self.distance(jump, inst.target)) > inst.written.prefixes()
-        })
+    fn some_jump_is_long(&self) -> bool {
+        let is_long = |jump: &Jump| shape::prefixes(self.distance(jump.index, jump.target)) > jump.prefixes;
+        self.jumps.iter().any(is_long)
     }
 
     /// The operand of the jump at `index` to `target`.
@@ -172,17 +178,17 @@ impl Layout {
         self.start(index + 1).abs_diff(self.start(target))
     }
 
-    fn find_near(&mut self, insts: &[Inst]) {
+    fn find_near(&mut self) {
         self.near.clear();
-        for (rank, &jump) in (0_u32..).zip(&self.jumps) {
-            let Inst { target, written, .. } = insts[jump as usize];
-            let (base, prefixes) = (self.distance(jump, target), written.prefixes());
-            let between = jump.abs_diff(target) + 1;
+        let mut bound = 0;
+        for (rank, &Jump { index, target, prefixes }) in (0_u32..).zip(&self.jumps) {
+            let base = self.distance(index, target);
+            let between = index.abs_diff(target) + 1;
             if shape::prefixes(base + 3 * between) <= prefixes {
                 continue;
             }
-            let bound = self.jumps.partition_point(|&other| other < target) as u32;
-            let (lo, hi) = if target > jump { (rank + 1, bound) } else { (bound, rank + 1) };
+            bound = first_from(&self.jumps, target, bound);
+            let (lo, hi) = if target > index { (rank + 1, bound) } else { (bound, rank + 1) };
             if shape::prefixes(base + 3 * (hi - lo)) > prefixes {
                 self.near.push(Near { rank, base, prefixes, lo, hi });
             }
@@ -223,15 +229,34 @@ impl Layout {
     /// Moves everything behind a jump that grew.
     fn shift(&mut self) {
         let (mut sum, mut done) = (0, 0);
-        for (&jump, &grown) in self.jumps.iter().zip(&self.grown) {
+        for (jump, &grown) in self.jumps.iter().zip(&self.grown) {
             if grown > 0 {
-                let end = jump as usize + 1;
+                let end = jump.index as usize + 1;
                 self.starts[done..end].iter_mut().for_each(|start| *start += sum);
                 (sum, done) = (sum + grown, end);
             }
         }
         self.starts[done..].iter_mut().for_each(|start| *start += sum);
     }
+}
+
+/// The place of the first jump that stands at `index` or behind it, looked for in growing steps from `near`: the targets of jumps that
+/// follow each other tend to do so, too.
+fn first_from(jumps: &[Jump], index: u32, near: u32) -> u32 {
+    let is_before = |jump: &Jump| jump.index < index;
+    let (mut lo, mut hi) = (near as usize, near as usize);
+    let mut step = 1;
+    while lo > 0 && !is_before(&jumps[lo - 1]) {
+        hi = lo - 1;
+        lo = lo.saturating_sub(step);
+        step *= 2;
+    }
+    while jumps.get(hi).is_some_and(is_before) {
+        lo = hi + 1;
+        hi = jumps.len().min(hi + step);
+        step *= 2;
+    }
+    (lo + jumps[lo..hi].partition_point(is_before)) as u32
 }
 
 fn want_few(count: usize) -> Result<()> {
@@ -265,4 +290,23 @@ fn malformed(version: Version, program: &Program) -> Error {
         }
     }
     Error::whole(ErrorKind::BadRegion, "the handler of an exception region is not in the program")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_jump_from_an_index_on_is_found_from_anywhere() {
+        let jumps: Vec<_> = (0..40).map(|place| Jump { index: 3 * place, target: 0, prefixes: 0 }).collect();
+        for count in [0, 1, 2, 7, 40] {
+            let jumps = &jumps[..count];
+            for index in 0..125 {
+                let wanted = jumps.partition_point(|jump| jump.index < index) as u32;
+                for near in 0..=count as u32 {
+                    assert_eq!(first_from(jumps, index, near), wanted, "{count} {index} {near}");
+                }
+            }
+        }
+    }
 }
