@@ -8,23 +8,19 @@ use crate::location::Location;
 struct Form {
     /// Bits of the entry, as a little-endian number, of which only the head's first may be set.
     mask: u64,
-    width: u8,
-    /// How far the line moves.
-    delta: u8,
-    /// All ones if the second byte says how far the line moves.
-    signed: u8,
+    width: u64,
 }
 
 const FORMS: [Form; 16] = {
-    let mut forms = [Form { mask: 0x8080, width: 2, delta: 0, signed: 0 }; 16];
+    let mut forms = [Form { mask: 0x8080, width: 2 }; 16];
     let mut code = CODE_ONE_LINE;
     while code < CODE_NO_COLUMNS {
-        forms[code as usize] = Form { mask: 0x80_8080, width: 3, delta: code - CODE_ONE_LINE, signed: 0 };
+        forms[code as usize] = Form { mask: 0x80_8080, width: 3 };
         code += 1;
     }
-    forms[CODE_NO_COLUMNS as usize] = Form { mask: 0xc080, width: 2, delta: 0, signed: 0xff };
-    forms[CODE_LONG as usize] = Form { mask: 0xc0_c0c0_c080, width: 5, delta: 0, signed: 0xff };
-    forms[CODE_NONE as usize] = Form { mask: 0x80, width: 1, delta: 0, signed: 0 };
+    forms[CODE_NO_COLUMNS as usize] = Form { mask: 0xc080, width: 2 };
+    forms[CODE_LONG as usize] = Form { mask: 0xc0_c0c0_c080, width: 5 };
+    forms[CODE_NONE as usize] = Form { mask: 0x80, width: 1 };
     forms
 };
 
@@ -33,51 +29,48 @@ const WORD: usize = 8;
 const BLOCK: usize = 64;
 /// Those that are looked at by one step.
 const GROUP: usize = 16;
-/// Lines that are nearer to 0, in tables that are shorter, cannot leave 32 bits within a table's short forms.
-const SMALL_LINE: i32 = 1 << 30;
-const SHORT_TABLE: usize = 1 << 24;
+/// How far an entry whose numbers take a byte each moves the line at most.
+const STEP: i64 = 63;
+/// Lines that are no farther from 0 fit 32 bits.
+const FAR: i64 = i32::MAX as i64;
 
 /// Checks a whole table, to the entry with which it covers more than `most` units. Returns how many units it covers.
 ///
 /// # Errors
 /// As [`Reader::read`].
 pub(crate) fn check(table: &[u8], firstlineno: i32, most: u32) -> Result<u32> {
-    let mut reader = Reader::new(table, firstlineno);
+    let slowly = || check_slowly(Reader::new(table, firstlineno), most);
     let begins_well = table.first().is_some_and(|head| head & ENTRY != 0);
-    if !begins_well || !(GROUP..SHORT_TABLE).contains(&table.len()) {
-        return check_slowly(reader, 0, most);
+    // How far from 0 any line can be. As long as that fits 32 bits nobody needs to know what the lines are.
+    let mut reach = i64::from(firstlineno).abs() + STEP * table.len() as i64;
+    if !begins_well || table.len() < GROUP || reach > FAR {
+        return slowly();
     }
-    let (mut start, mut units, mut is_small) = (0, 0, is_small(reader.line));
+    let (mut start, mut units) = (0, 0);
     // Where an entry ends is known without reading it, so that no step waits for the one before.
-    for base in (0..table.len()).step_by(BLOCK) {
+    for base in (0..=table.len()).step_by(BLOCK) {
         // The first entry has no end of another before it.
         let mut ends = heads(table, base) & !u64::from(base == 0);
         while ends != 0 {
             let end = base + ends.trailing_zeros() as usize;
             ends &= ends - 1;
-            if let Some((covered, moved)) = step(table, start, end).filter(|_| is_small) {
-                units += covered;
-                reader.line += moved;
+            units += if let Some(covered) = step(table, start, end) {
+                covered
             } else {
-                reader.pos = start;
-                units += reader.read_slowly(&mut { Location::NONE })?;
-                is_small = self::is_small(reader.line);
-                if reader.pos != end {
-                    return check_slowly(reader, units, most);
+                let Some((covered, moved)) = wide_step(table, start, end) else { return slowly() };
+                reach += moved;
+                if reach > FAR {
+                    return slowly();
                 }
-            }
+                covered
+            };
             start = end;
             if units > most {
                 return Ok(units);
             }
         }
     }
-    reader.pos = start;
-    check_slowly(reader, units, most)
-}
-
-fn is_small(line: i32) -> bool {
-    (-SMALL_LINE..SMALL_LINE).contains(&line)
+    Ok(units)
 }
 
 /// Which of the bytes of a block begin entries: those with the highest bit. Behind the table's last byte another one seems to begin.
@@ -105,27 +98,31 @@ fn highest_bits(group: &[u8; GROUP]) -> u16 {
     (gather(word as u64) | gather((word >> 64) as u64) << 8) as u16
 }
 
-/// Checks the entry from `start` to the next one at `end`, if its numbers take a byte each. Returns how many units it covers, and how
-/// far it moves the line.
-#[allow(clippy::inline_always, reason = "called at one place, for every entry there is")]
+/// Checks the entry from `start` to the next one at `end`, if its numbers take a byte each. Returns how many units it covers.
 #[inline(always)]
-fn step(table: &[u8], start: usize, end: usize) -> Option<(u32, i32)> {
+fn step(table: &[u8], start: usize, end: usize) -> Option<u32> {
     // Which form comes next is anybody's guess, so all are checked by the same steps.
     let at = start.min(table.len() - WORD);
     let word = u64::from_le_bytes(*table.get(at..)?.first_chunk()?) >> (8 * (start - at));
     let form = FORMS[(word >> 3 & 0xf) as usize];
-    if end - start != usize::from(form.width) || word & form.mask != u64::from(ENTRY) {
-        return None;
-    }
-    let second = (word >> 8) as u8 & form.signed;
-    let moved = i32::from(second >> 1);
-    let moved = i32::from(form.delta) + if second & 1 == 0 { moved } else { -moved };
-    Some(((word as u32 & 7) + 1, moved))
+    let is_plain = (end - start) as u64 == form.width && word & form.mask == u64::from(ENTRY);
+    is_plain.then_some((word as u32 & 7) + 1)
 }
 
-/// The same as [`check`], from where the reader is.
+/// The same for any entry. Returns how many units it covers, and how far its lines are at most from the line before.
 #[inline(never)]
-fn check_slowly(mut reader: Reader<'_>, mut units: u32, most: u32) -> Result<u32> {
+fn wide_step(table: &[u8], start: usize, end: usize) -> Option<(u32, i64)> {
+    let mut reader = Reader { pos: start, ..Reader::new(table, 0) };
+    let mut loc = Location::NONE;
+    let covered = reader.read_slowly(&mut loc).ok().filter(|_| reader.pos == end)?;
+    let [line, end_line] = [reader.line, loc.end_line.get().unwrap_or(0)].map(|line| i64::from(line).abs());
+    Some((covered, line + end_line))
+}
+
+/// The same as [`check`], as it is read.
+#[inline(never)]
+fn check_slowly(mut reader: Reader<'_>, most: u32) -> Result<u32> {
+    let mut units = 0;
     while units <= most {
         match reader.read_slowly(&mut { Location::NONE })? {
             0 => break,
