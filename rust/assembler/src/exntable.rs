@@ -45,6 +45,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`ErrorKind::BadExceptionTable`] if the table is truncated, or the entry is empty, leaves the code, or does not come after
     /// the one before.
+    #[inline(always)]
     pub fn next_entry(&mut self) -> Result<Option<Entry>> {
         let head = self.pos;
         let Some(&first) = self.bytes.get(head) else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! How many slots each operation needs, pops and pushes, as data: a base table for 3.11 and what each later version changed.
 //!
 //! The same data serves the plain depth analysis and the verifier, which also wants to know what the result is; operations
-//! with typed operands are marked [`Out::Special`] and interpreted by `verify::special`.
+//! with typed operands are marked [`Out::Special`] and interpreted by `verify::common` and `verify::special`.
 use crate::op::Op;
 use crate::version::Version;
 
@@ -120,6 +120,22 @@ impl Effect {
             Extra::PushIfOdd | Extra::Unpack => !but_pushes,
             Extra::PopIfOdd | Extra::PopPerFlag | Extra::PopIfBit4 => true,
         }
+    }
+
+    /// How many slots are popped and pushed, if that is always the same and those are all that is needed.
+    pub(crate) const fn fixed(&self) -> Option<(u8, u8)> {
+        let per = self.need_per | self.pop_per | self.push_per;
+        if per == 0 && self.need == self.pop && !self.varies(false) {
+            Some((self.pop, self.push))
+        } else {
+            None
+        }
+    }
+
+    /// How many slots there must be, where that varies in multiples of the operand at most.
+    #[inline]
+    pub(crate) const fn need(&self, arg: u32) -> usize {
+        self.need as usize + self.need_per as usize * arg as usize
     }
 
     /// The counts where they vary in multiples of the operand at most.

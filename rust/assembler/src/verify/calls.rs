@@ -14,6 +14,7 @@ pub(super) fn want_function(m: &Machine<'_>, from_top: usize) -> Result<Slot> {
 }
 
 /// CALL and CALL_KW: `[NULL or method, callable or self, args…]` until 3.12, `[callable, self or NULL, args…]` from 3.13 on.
+#[inline(always)]
 pub(super) fn call(m: &mut Machine<'_>, arg: u32, names: u32) -> Result<()> {
     let count = arg as usize;
     if names > arg {

@@ -2,7 +2,7 @@
 //!
 //! One pass over all instructions, reachable or not, which also finds the heads of blocks.
 use crate::adapt::delegation;
-use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
+use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Region, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
@@ -10,13 +10,16 @@ use crate::shape::prefixes;
 use crate::tables::{OpFlags, OpInfo, Tables};
 use crate::version::Version;
 
-use super::wants::{BORROWS, HAS_EDGE, HAS_RULE, IS_PAIR, JUMPS, RANGES, WANTS};
+use super::wants::{BORROWS, HAS_EDGE, HAS_RULE, JUMPS, Limits, RANGES, WANTS};
 
 pub(super) const CO_OPTIMIZED: u32 = 0x1;
 /// CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR.
 pub(super) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
 /// 3.14: functions made of the code object take its first constant for their docstring without looking whether there is one.
 const CO_HAS_DOCSTRING: u32 = 0x400_0000;
+
+/// Instructions that are looked at in one go: the bits of a word.
+const CHUNK: usize = 64;
 
 /// What the pass learned.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +48,7 @@ pub(super) struct Check<'a> {
 
 impl Check<'_> {
     /// Checks everything; `mark` is called with each instruction that control may jump to.
+    #[allow(clippy::needless_bitwise_bool, reason = "no branch for three rare conditions")]
     pub(super) fn run(&self, mut mark: impl FnMut(u32)) -> Result<Facts> {
         let insts = &self.program.insts;
         if insts.is_empty() {
@@ -67,50 +71,55 @@ impl Check<'_> {
         }
         let mut facts = Facts::default();
         let wants = &WANTS[self.version as usize];
-        // By pool; whatever reaches its limit is looked at closely.
-        let limits =
-            [u32::MAX, self.meta.consts.len() as u32, self.meta.names, self.meta.locals.len() as u32, 0];
-        let mut seen = 0;
-        for (index, inst) in insts.iter().enumerate() {
-            let index = index as u32;
-            let wants = wants[inst.opcode as usize];
-            seen |= wants.bits;
-            if inst.arg.wrapping_sub(u32::from(wants.least)) > wants.span {
-                self.operand(index, inst)?;
+        let regions = &self.program.regions;
+        let limits = Limits::new(self.meta);
+        let (mut seen, mut region) = (0, NO_INDEX);
+        // Which instruction needs a closer look is anybody's guess: so ask first, a word's bits at a time and without a branch,
+        // then go through the answers.
+        for (base, chunk) in (0..).step_by(CHUNK).zip(insts.chunks(CHUNK)) {
+            let mut closer = 0_u64;
+            let mut before = region;
+            for (bit, inst) in chunk.iter().enumerate() {
+                let wants = wants[inst.opcode as usize];
+                seen |= wants.bits;
+                closer |= u64::from(
+                    wants.doubt(inst.arg, &limits)
+                        | (wants.bits & (JUMPS | HAS_RULE) != 0)
+                        | (inst.region != before),
+                ) << bit;
+                before = inst.region;
             }
-            let largest = if wants.bits & IS_PAIR == 0 {
-                inst.arg >> wants.shift
-            } else {
-                (inst.arg >> 4).max(inst.arg & 15)
-            };
-            if largest >= limits[wants.pool as usize] {
-                self.indexed_operand(index, inst)?;
-            }
-            if inst.region != NO_INDEX {
-                let Some(region) = self.program.regions.get(inst.region as usize) else {
-                    return Err(Error::at(
-                        ErrorKind::BadRegion,
-                        index,
-                        format!("there is no region {}", inst.region),
-                    ));
-                };
-                facts.may_be_deaf |= region.target <= index;
-            }
-            if wants.bits & (JUMPS | HAS_RULE) == 0 {
-                continue;
-            }
-            if wants.bits & JUMPS != 0 {
-                self.target(index, inst)?;
-                if wants.bits & HAS_EDGE != 0 {
-                    mark(inst.target);
+            while closer != 0 {
+                let index = base + closer.trailing_zeros();
+                closer &= closer - 1;
+                let inst = &insts[index as usize];
+                let wants = wants[inst.opcode as usize];
+                if wants.doubt(inst.arg, &limits) {
+                    self.operand(index, inst)?;
+                    self.indexed_operand(index, inst)?;
+                }
+                if inst.region != region {
+                    facts.may_be_deaf |= leads_back(regions, region, index);
+                    region = inst.region;
+                    if region != NO_INDEX && region as usize >= regions.len() {
+                        let reason = format!("there is no region {region}");
+                        return Err(Error::at(ErrorKind::BadRegion, index, reason));
+                    }
+                }
+                if wants.bits & JUMPS != 0 {
+                    self.target(index, inst)?;
+                    if wants.bits & HAS_EDGE != 0 {
+                        mark(inst.target);
+                    }
+                }
+                if wants.bits & HAS_RULE != 0 {
+                    self.rules(index, inst, &mut facts)?;
                 }
             }
-            if wants.bits & HAS_RULE != 0 {
-                self.rules(index, inst, &mut facts)?;
-            }
         }
+        facts.may_be_deaf |= leads_back(regions, region, insts.len() as u32);
         facts.has_borrows = seen & BORROWS != 0;
-        for region in &self.program.regions {
+        for region in regions {
             if region.target as usize >= insts.len() {
                 return Err(Error::whole(
                     ErrorKind::BadRegion,
@@ -124,7 +133,7 @@ impl Check<'_> {
 
     /// A closer look at an operand that is out of its range.
     #[cold]
-    fn operand(&self, index: u32, inst: &Inst) -> Result<()> {
+    pub(super) fn operand(&self, index: u32, inst: &Inst) -> Result<()> {
         let info = &self.tables.info[inst.opcode as usize];
         if inst.arg > info.max_arg && !info.is_jump() && !is_ignored(inst.arg, info) {
             return Err(too_large(index, info));
@@ -146,7 +155,7 @@ impl Check<'_> {
     }
 
     #[cold]
-    fn indexed_operand(&self, index: u32, inst: &Inst) -> Result<()> {
+    pub(super) fn indexed_operand(&self, index: u32, inst: &Inst) -> Result<()> {
         let info = &self.tables.info[inst.opcode as usize];
         if info.has(OpFlags::ILLEGAL) {
             return Err(illegal(index, inst.opcode, info));
@@ -390,6 +399,11 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the handler of a region that ends before `end` stands before that.
+fn leads_back(regions: &[Region], region: u32, end: u32) -> bool {
+    regions.get(region as usize).is_some_and(|region| region.target < end)
 }
 
 #[cold]

@@ -6,6 +6,11 @@ use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::version::Version;
 
+/// Slots that may be moved between states, popped and pushed in one proof by steps that touch many at a time; what bounds its time.
+const MAX_WORK: usize = 1 << 28;
+/// Steps that touch no more slots than this are not counted: there are no more of them than instructions.
+const CHEAP: usize = 64;
+
 /// Which locals are certainly bound, and which certainly hold a cell. Two bit sets in one allocation.
 #[derive(Debug, Default)]
 pub(super) struct Locals {
@@ -33,10 +38,12 @@ impl Locals {
         self.bits.copy_from_slice(bits);
     }
 
+    #[inline(always)]
     pub(super) fn is_bound(&self, local: u32) -> bool {
         self.bits[local as usize / 64] >> (local % 64) & 1 != 0
     }
 
+    #[inline(always)]
     pub(super) fn is_cell(&self, local: u32) -> bool {
         self.bits[self.words + local as usize / 64] >> (local % 64) & 1 != 0
     }
@@ -58,15 +65,17 @@ pub(super) struct Machine<'a> {
     pub(super) version: Version,
     pub(super) program: &'a Program,
     pub(super) meta: &'a CodeMeta<'a>,
-    pub(super) stack: &'a mut Vec<Slot>,
-    pub(super) locals: &'a mut Locals,
+    pub(super) stack: Vec<Slot>,
+    pub(super) locals: Locals,
     pub(super) borrows: Borrows<'a>,
     /// The instruction being interpreted.
     pub(super) index: u32,
     /// What a handler may rely on has become less since it was last told.
     pub(super) dirty: bool,
-    /// The top of the stack is a copy of the slot below it.
-    pub(super) copied: bool,
+    /// Before this instruction, if control comes straight to it, the top of the stack is a copy of the slot below.
+    pub(super) copied: u32,
+    /// Slots touched so far by steps that touch many.
+    pub(super) work: usize,
     /// KW_NAMES of 3.11 and 3.12 that no CALL has consumed yet.
     pub(super) kwnames: Option<u32>,
     pub(super) facts: Facts,
@@ -79,8 +88,26 @@ impl Machine<'_> {
     #[cold]
     pub(super) fn error(&self, kind: ErrorKind, reason: impl Into<String>) -> Error {
         let mut error = Error::at(kind, self.index, reason);
-        error.stack = Some(render(self.stack));
+        error.stack = Some(render(&self.stack));
         error
+    }
+
+    /// Counts slots that are touched at once.
+    #[inline]
+    pub(super) fn spend(&mut self, slots: usize) -> Result<()> {
+        if slots <= CHEAP { Ok(()) } else { self.spend_many(slots) }
+    }
+
+    #[cold]
+    fn spend_many(&mut self, slots: usize) -> Result<()> {
+        self.work = self.work.saturating_add(slots);
+        if self.work > MAX_WORK { Err(self.too_much()) } else { Ok(()) }
+    }
+
+    #[cold]
+    pub(super) fn too_much(&self) -> Error {
+        let reason = "deep stacks meet in too many places here to verify the code";
+        Error::at(ErrorKind::TooLarge, self.index, reason)
     }
 
     #[cold]
@@ -195,6 +222,7 @@ impl Machine<'_> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn trust(&self, local: u32) -> Trust {
         match self.meta.trusted_locals.get(local as usize) {
             Some(Trust::Iterator) if self.facts.is_async_first => Trust::AsyncIterator,
@@ -203,6 +231,7 @@ impl Machine<'_> {
     }
 
     /// What the value of a local (in its cell, if it is one) is known to be.
+    #[inline(always)]
     pub(super) fn trusted_tag(&self, local: u32) -> Tag {
         match self.trust(local) {
             Trust::None => Tag::Obj,
@@ -217,6 +246,7 @@ impl Machine<'_> {
     }
 
     /// What loading a bound local gives.
+    #[inline(always)]
     pub(super) fn local_tag(&self, local: u32) -> Tag {
         if self.locals.is_cell(local) { Tag::Cell } else { self.trusted_tag(local) }
     }
@@ -252,7 +282,7 @@ impl Machine<'_> {
     }
 
     /// From 3.12 on nothing checks at run time that a local is bound.
-    #[inline]
+    #[inline(always)]
     pub(super) fn want_bound(&self, local: u32) -> Result<()> {
         if self.locals.is_bound(local) { Ok(()) } else { Err(self.unbound()) }
     }

@@ -2,7 +2,7 @@
 //! state that CPython takes to be impossible.
 //!
 //! CPython's release builds check nothing of this. The proof is an abstract interpretation: [`slot`] says what is known of
-//! a stack slot, [`machine`] holds the state, [`special`] and the effect tables say what operations want and give, [`check`]
+//! a stack slot, [`machine`] holds the state, [`common`], [`special`] and the effect tables say what operations want and give, [`check`]
 //! looks at what needs no state (operands, neighbours, prologue). Straight-line code is interpreted in place; states meet only
 //! at heads of blocks. What cannot be proved is refused with an [`Error`] that says what to do.
 //!
@@ -14,6 +14,7 @@
 mod borrow;
 mod calls;
 mod check;
+mod common;
 mod containers;
 pub mod first_loop;
 mod interrupt;
@@ -197,12 +198,13 @@ fn run(
         version,
         program,
         meta,
-        stack: &mut scratch.stack,
-        locals: &mut scratch.locals,
+        stack: std::mem::take(&mut scratch.stack),
+        locals: std::mem::take(&mut scratch.locals),
         borrows,
         index: 0,
         dirty: false,
-        copied: false,
+        copied: NO_INDEX,
+        work: 0,
         kwnames: None,
         facts,
         prologue_end,
@@ -219,13 +221,14 @@ fn run(
         handler: &mut scratch.handler,
         landings,
         max: 0,
-        work: 0,
     };
     prover.block(0)?;
     while let Some(Reverse((_, block))) = prover.queue.pop() {
         prover.resume(block)?;
     }
     let max_depth = prover.max as u32;
+    let Machine { stack, locals, .. } = prover.machine;
+    (scratch.stack, scratch.locals) = (stack, locals);
     if facts.may_be_deaf {
         interrupt::check(program, meta)?;
     }

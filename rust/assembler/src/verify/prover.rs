@@ -4,18 +4,13 @@ use std::collections::BinaryHeap;
 
 use super::machine::Machine;
 use super::slot::{self, Slot, Tag};
-use super::{Block, Landings, MAX_STORED, containers, rows, special};
+use super::{Block, Landings, MAX_STORED, common, containers, rows};
 use crate::adapt::landing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
 use crate::stack::{self, MAX_DEPTH};
 use crate::version::Version;
-
-/// Slots that may be moved between states, popped and pushed in one proof by steps that touch many at a time; what bounds its time.
-const MAX_WORK: usize = 1 << 28;
-/// Steps that touch no more slots than this are not counted: there are no more of them than instructions.
-const CHEAP: usize = 64;
 
 /// The proof: what is known at each instruction, and what is still to be looked at.
 pub(super) struct Prover<'a> {
@@ -30,8 +25,6 @@ pub(super) struct Prover<'a> {
     pub(super) handler: &'a mut Vec<Slot>,
     pub(super) landings: Landings,
     pub(super) max: usize,
-    /// Slots touched so far, see [`MAX_WORK`].
-    pub(super) work: usize,
 }
 
 impl Prover<'_> {
@@ -59,64 +52,41 @@ impl Prover<'_> {
     pub(super) fn block(&mut self, start: u32) -> Result<()> {
         let program = self.machine.program;
         let mut region = NO_INDEX;
-        let mut level = 0;
-        let mut tell_handler = false;
-        self.machine.copied = false;
-        let from = start as usize;
-        let rest = program.insts[from..].iter().zip(&self.block_of[from..]);
-        for (index, (inst, &block)) in (start..).zip(rest) {
-            self.machine.index = index;
-            if block != NO_INDEX && index != start {
-                return self.flow_to(index);
+        let mut watched = 0;
+        let mut untold = false;
+        self.machine.copied = NO_INDEX;
+        self.machine.index = start;
+        // The head at which a stretch begins does not end it.
+        let mut head = self.block_of[start as usize];
+        while let (Some(inst), Some(&block)) =
+            (program.insts.get(self.machine.index as usize), self.block_of.get(self.machine.index as usize))
+        {
+            if block != head {
+                return self.flow_to(self.machine.index);
             }
+            head = NO_INDEX;
             let row = &self.rows[inst.opcode as usize];
             let op = row.op;
-            let counts = row.counts(inst.arg);
+            let need = row.need(inst.arg);
             let depth = self.machine.stack.len();
-            if counts.need > depth {
-                let mut error = stack::underflow(index, counts.need, depth);
-                error.stack = Some(slot::render(self.machine.stack));
+            if need > depth {
+                let mut error = stack::underflow(self.machine.index, need, depth);
+                error.stack = Some(slot::render(&self.machine.stack));
                 return Err(error);
             }
-            if counts.need.max(counts.push) > CHEAP {
-                self.spend(counts.need.saturating_add(counts.push))?;
-            }
+            self.machine.spend(need)?;
             if inst.region != region {
-                region = inst.region;
-                if region != NO_INDEX {
-                    level = self.levels[region as usize] as usize;
-                    tell_handler = true;
-                }
+                (region, watched, untold) = enter(inst.region);
             }
-            if region != NO_INDEX && !row.is_quiet() {
-                let kept = match op {
-                    // A generator that is thrown into gets its None pushed before the handler is looked for.
-                    Op::YIELD_VALUE => depth,
-                    // It takes its operands only where it does not raise.
-                    Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
-                    Op::LIST_EXTEND => {
-                        // It may fail halfway, so the handler cannot know what is in the list either.
-                        containers::share(&mut self.machine, inst.arg as usize);
-                        depth - counts.pop
-                    }
-                    _ => depth - counts.pop,
-                };
-                if kept < level {
-                    return Err(self.too_shallow(level));
-                }
-                if tell_handler || self.machine.dirty {
-                    self.flow_to_handler(region, level)?;
-                    tell_handler = false;
-                }
+            // What can raise is half of all, at random, but regions are few: both in one question.
+            if row.does(watched) {
+                self.may_raise(row, inst, untold)?;
+                untold = false;
             }
-            if self.machine.kwnames.is_some() && !matches!(op, Op::CALL | Op::PRECALL | Op::NOP) {
-                return Err(self
-                    .machine
-                    .error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"));
+            if self.machine.kwnames.is_some() {
+                self.goes_with_names(op)?;
             }
-            let was_copied = self.machine.copied;
-            self.machine.copied = was_copied && op == Op::NOP;
-            special::step(&mut self.machine, row, counts, inst)?;
+            common::step(&mut self.machine, row, inst)?;
             let depth = self.machine.stack.len();
             self.max = self.max.max(depth);
             if depth > MAX_DEPTH {
@@ -124,7 +94,7 @@ impl Prover<'_> {
             }
             if row.steers() {
                 if row.has_edge() {
-                    self.jump(op, inst, was_copied)?;
+                    self.jump(op, inst)?;
                 }
                 if row.ends() {
                     if self.machine.kwnames.is_some() {
@@ -135,12 +105,47 @@ impl Prover<'_> {
                     return Ok(());
                 }
             }
+            self.machine.index += 1;
         }
         Err(stack::falls_off(program.insts.len()))
     }
 
+    /// Fails unless the operation may stand behind KW_NAMES.
+    #[cold]
+    fn goes_with_names(&self, op: Op) -> Result<()> {
+        if matches!(op, Op::CALL | Op::PRECALL | Op::NOP) {
+            return Ok(());
+        }
+        Err(self.machine.error(ErrorKind::BadAdjacency, "KW_NAMES must come directly before its call"))
+    }
+
+    /// An operation in a region may raise: its handler is told what it finds then, if it is `untold` or that has become less.
+    #[cold]
+    fn may_raise(&mut self, row: &rows::Row, inst: &Inst, untold: bool) -> Result<()> {
+        let level = self.levels[inst.region as usize] as usize;
+        let depth = self.machine.stack.len();
+        let kept = match row.op {
+            // A generator that is thrown into gets its None pushed before the handler is looked for.
+            Op::YIELD_VALUE => depth,
+            // It takes its operands only where it does not raise.
+            Op::END_ASYNC_FOR if self.machine.version >= Version::V312 => depth,
+            Op::LIST_EXTEND => {
+                // It may fail halfway, so the handler cannot know what is in the list either.
+                containers::share(&mut self.machine, inst.arg as usize);
+                depth - row.counts(inst.arg).pop
+            }
+            _ => depth - row.counts(inst.arg).pop,
+        };
+        if kept < level {
+            return Err(self.too_shallow(level));
+        }
+        if untold || self.machine.dirty { self.flow_to_handler(inst.region, level) } else { Ok(()) }
+    }
+
     /// Notes the state for a jump's target, and what not jumping says about the state here.
-    fn jump(&mut self, op: Op, inst: &Inst, was_copied: bool) -> Result<()> {
+    #[inline(always)]
+    fn jump(&mut self, op: Op, inst: &Inst) -> Result<()> {
+        let was_copied = self.machine.copied == self.machine.index;
         match op {
             Op::FOR_ITER if self.machine.version < Version::V312 => {
                 self.machine.drop(2);
@@ -225,9 +230,9 @@ impl Prover<'_> {
                 .error(ErrorKind::BadAdjacency, "nothing may jump between KW_NAMES and its call"));
         }
         let block = self.block_of[target as usize];
-        let stack = std::mem::take(self.machine.stack);
+        let stack = std::mem::take(&mut self.machine.stack);
         let result = self.merge(block, &stack);
-        *self.machine.stack = stack;
+        self.machine.stack = stack;
         result
     }
 
@@ -254,13 +259,12 @@ impl Prover<'_> {
     }
 
     /// Joins a state into a block's, which is queued if that changes it.
+    #[inline(always)]
     fn merge(&mut self, block: u32, stack: &[Slot]) -> Result<()> {
         let b = self.blocks[block as usize];
         let width = self.machine.locals.bits().len();
         let mut changed = !b.seen;
-        if stack.len() > CHEAP {
-            self.spend(stack.len())?;
-        }
+        self.machine.spend(stack.len())?;
         if b.seen {
             if b.depth as usize != stack.len() {
                 return Err(self.unequal(b.start, b.depth, stack.len()));
@@ -288,7 +292,7 @@ impl Prover<'_> {
             }
         } else {
             if self.slots.len() + stack.len() > MAX_STORED {
-                return Err(self.too_much());
+                return Err(self.machine.too_much());
             }
             b.seen = true;
             b.slots = self.slots.len() as u32;
@@ -322,7 +326,7 @@ impl Prover<'_> {
                 "the stack holds {there} values here on one path and {here} on the path from instruction {from}: make them equal"
             ),
         );
-        error.stack = Some(slot::render(self.machine.stack));
+        error.stack = Some(slot::render(&self.machine.stack));
         error
     }
 
@@ -345,21 +349,14 @@ impl Prover<'_> {
         )
     }
 
-    /// Counts slots that are touched at once.
-    #[cold]
-    fn spend(&mut self, slots: usize) -> Result<()> {
-        self.work = self.work.saturating_add(slots);
-        if self.work > MAX_WORK { Err(self.too_much()) } else { Ok(()) }
-    }
-
-    #[cold]
-    fn too_much(&self) -> Error {
-        let reason = "deep stacks meet in too many places here to verify the code";
-        Error::at(ErrorKind::TooLarge, self.machine.index, reason)
-    }
-
     #[cold]
     fn too_deep(&self) -> Error {
         self.machine.too_deep()
     }
+}
+
+/// A region, what is watched for in it, and that its handler is yet to be told what it finds.
+#[cold]
+fn enter(region: u32) -> (u32, u8, bool) {
+    (region, if region == NO_INDEX { 0 } else { rows::RAISES }, true)
 }

@@ -10,11 +10,33 @@ use crate::version::Version;
 pub(super) struct Row {
     effect: Effect,
     pub(super) op: Op,
-    /// The operation whose rules hold: [`Op::NOP`] stands for all that have none of their own.
+    /// The operation whose rules hold. For those that have none of their own it is one that takes and gives as much: see [`NOTHING`].
     pub(super) rules: Op,
     /// What an operation without rules of its own pushes.
     pub(super) result: Slot,
     flags: u8,
+}
+
+/// The operations that stand for all without rules of their own, by how many objects they take and give.
+pub(super) const NOTHING: Op = Op::NOP;
+pub(super) const MAKES_ONE: Op = Op::LOAD_BUILD_CLASS;
+pub(super) const REPLACES_ONE: Op = Op::UNARY_INVERT;
+pub(super) const JOINS_TWO: Op = Op::IS_OP;
+pub(super) const TAKES_ONE: Op = Op::STORE_GLOBAL;
+pub(super) const TAKES_TWO: Op = Op::STORE_ATTR;
+pub(super) const OTHER: Op = Op::BUILD_STRING;
+
+/// Which of them stands for an operation.
+const fn plain_rules(effect: Effect) -> Op {
+    match effect.fixed() {
+        Some((0, 0)) => NOTHING,
+        Some((0, 1)) => MAKES_ONE,
+        Some((1, 1)) => REPLACES_ONE,
+        Some((2, 1)) => JOINS_TWO,
+        Some((1, 0)) => TAKES_ONE,
+        Some((2, 0)) => TAKES_TWO,
+        _ => OTHER,
+    }
 }
 
 /// Control may go to the target.
@@ -23,8 +45,8 @@ const EDGE: u8 = 1;
 const ENDS: u8 = 1 << 1;
 /// The effect depends on the operand in more than multiples.
 const VARIES: u8 = 1 << 2;
-/// It cannot raise.
-const QUIET: u8 = 1 << 3;
+/// It can raise, if only for a signal.
+pub(super) const RAISES: u8 = 1 << 3;
 
 impl Row {
     /// Whether control does anything else than go on to the next instruction.
@@ -33,10 +55,10 @@ impl Row {
         self.flags & (EDGE | ENDS) != 0
     }
 
-    /// Whether it cannot raise, not even for a signal.
+    /// Whether it does what somebody watches for: [`RAISES`], or nothing at all.
     #[inline]
-    pub(super) const fn is_quiet(self) -> bool {
-        self.flags & QUIET != 0
+    pub(super) const fn does(self, watched: u8) -> bool {
+        self.flags & watched != 0
     }
 
     /// Whether control may go to the target.
@@ -49,6 +71,17 @@ impl Row {
     #[inline]
     pub(super) const fn ends(self) -> bool {
         self.flags & ENDS != 0
+    }
+
+    /// How many slots there must be.
+    #[inline]
+    pub(super) fn need(&self, arg: u32) -> usize {
+        if self.flags & VARIES == 0 { self.effect.need(arg) } else { self.varying_need(arg) }
+    }
+
+    #[cold]
+    fn varying_need(&self, arg: u32) -> usize {
+        self.effect.counts(arg).need
     }
 
     /// The effect for an operand.
@@ -99,10 +132,18 @@ const fn rows(version: Version) -> Rows {
         if effect.varies(is_special) {
             flags |= VARIES;
         }
-        if effect.quiet {
-            flags |= QUIET;
+        if !effect.quiet {
+            flags |= RAISES;
         }
-        let rules = if is_special { info.op } else { Op::NOP };
+        let rules = if is_special { info.op } else { plain_rules(effect) };
+        assert!(
+            !(is_special
+                && matches!(
+                    rules,
+                    NOTHING | MAKES_ONE | REPLACES_ONE | JOINS_TWO | TAKES_ONE | TAKES_TWO | OTHER
+                )),
+            "what stands for others must have no rules of its own"
+        );
         out[opcode] = Row { effect, op: info.op, rules, result: result(effect.out), flags };
         opcode += 1;
     }

@@ -1,47 +1,26 @@
 //! Operations whose operands must be of certain kinds, or that move slots around.
 //!
 //! Each function states what CPython takes for granted without looking. Depth and operand ranges are checked before.
-use super::calls::{call, call_function_ex, make_function, set_function_attribute};
-use super::containers::{
-    build_tuple, is_subscribed_next, item_of, list_to_tuple, share, slice_of, want_list,
-};
+use super::calls::{call, call_function_ex, set_function_attribute};
+use super::common::{push_attribute, want_condition, want_empty};
+use super::containers::{build_tuple, item_of, list_to_tuple, share, slice_of, want_list};
 use super::intrinsics::{intrinsic_1, intrinsic_2, prep_reraise_star, want_exc_or_none};
 use super::iteration::{cleanup_throw, end_send, for_iter, send, want_iterator_slots, yield_value};
 use super::machine::{Machine, is_tuple};
-use super::rows::Row;
 use super::slot::{Slot, Tag};
-use super::variables::{copy_free_vars, load_and_clear, load_borrowed, load_fast, want_not_free};
+use super::variables::{copy_free_vars, load_and_clear, load_fast, want_not_free};
 use crate::code::ConstKind;
 use crate::error::{ErrorKind, Result};
 use crate::inst::Inst;
 use crate::op::Op;
-use crate::stack::MAX_DEPTH;
-use crate::stack::effects::Counts;
 use crate::version::Version;
 
-/// Interprets one operation.
+/// Interprets an operation that is none of the [`super::common`] ones.
 #[allow(clippy::too_many_lines, reason = "one arm for each operation")]
-#[allow(clippy::inline_always, reason = "called at one place, for most instructions there are")]
-#[inline(always)]
-pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) -> Result<()> {
-    let (arg, op) = (inst.arg, row.rules);
+#[inline(never)]
+pub(super) fn step(m: &mut Machine<'_>, op: Op, inst: &Inst) -> Result<()> {
+    let arg = inst.arg;
     match op {
-        Op::NOP => {
-            m.want_objects(counts.need)?;
-            m.drop(counts.pop);
-            if counts.push > MAX_DEPTH {
-                return Err(m.too_deep());
-            }
-            for _ in 0..counts.push {
-                m.push(row.result);
-            }
-        }
-        Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
-        Op::LOAD_FAST_BORROW => load_borrowed(m, arg, 0)?,
-        Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
-            load_borrowed(m, arg >> 4, 0)?;
-            load_borrowed(m, arg & 15, 1)?;
-        }
         Op::LOAD_FAST_LOAD_FAST => {
             load_fast(m, arg >> 4, true)?;
             load_fast(m, arg & 15, true)?;
@@ -53,7 +32,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
         }
         Op::LOAD_CLOSURE => load_fast(m, arg, false)?,
         Op::LOAD_FAST_AND_CLEAR => load_and_clear(m, arg)?,
-        Op::STORE_FAST => m.store_local(arg)?,
         Op::STORE_FAST_LOAD_FAST => {
             m.store_local(arg >> 4)?;
             load_fast(m, arg & 15, true)?;
@@ -72,11 +50,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.set_local(arg, true, true);
         }
         Op::COPY_FREE_VARS => copy_free_vars(m, arg)?,
-        Op::LOAD_DEREF | Op::LOAD_CLASSDEREF => {
-            m.want_cell(arg)?;
-            let tag = if op == Op::LOAD_DEREF { m.trusted_tag(arg) } else { Tag::Obj };
-            m.push(Slot::of(tag));
-        }
         Op::LOAD_FROM_DICT_OR_DEREF => {
             m.want_cell(arg)?;
             m.want_object(0)?;
@@ -89,10 +62,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.drop(1);
         }
         Op::DELETE_DEREF => m.want_cell(arg)?,
-        Op::LOAD_CONST => {
-            let slot = constant(m.meta.consts[arg as usize], arg);
-            m.push(slot);
-        }
         Op::LOAD_COMMON_CONSTANT => {
             // None, '', True and False came with 3.15.
             let tag = match arg {
@@ -103,30 +72,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
                 _ => Tag::Obj,
             };
             m.push(Slot::of(tag));
-        }
-        Op::LOAD_NAME => m.push(Slot::of(if arg == m.meta.set_name { Tag::Set } else { Tag::Obj })),
-        Op::STORE_NAME => {
-            m.want_object(0)?;
-            if arg == m.meta.set_name {
-                m.want(0, Tag::Set, "the set that the compiler keeps under this name")?;
-            }
-            m.drop(1);
-        }
-        Op::LOAD_GLOBAL => match (arg & 1 != 0, m.version < Version::V313) {
-            (false, _) => m.push(Slot::OBJ),
-            (true, true) => {
-                m.push(Slot::NULL);
-                m.push(Slot::OBJ);
-            }
-            (true, false) => {
-                m.push(Slot::OBJ);
-                m.push(Slot::NULL);
-            }
-        },
-        Op::LOAD_ATTR => {
-            let owner = m.want_object(0)?;
-            m.drop(1);
-            push_attribute(m, owner, arg & 1 != 0);
         }
         Op::LOAD_METHOD | Op::LOAD_SPECIAL => {
             let owner = m.want_object(0)?;
@@ -145,21 +90,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             m.drop(3);
             push_attribute(m, owner, arg & 1 != 0);
         }
-        Op::PUSH_NULL => m.push(Slot::NULL),
-        Op::POP_TOP => {
-            let slot = m.peek(0);
-            // 3.14's POP_TOP looks before it leaps; until then it is a plain decref.
-            let fine = slot.is_obj()
-                || matches!(slot.tag(), Tag::Lasti | Tag::OpenFunction | Tag::GuardedFunction)
-                || (m.version >= Version::V314
-                    && matches!(slot.tag(), Tag::Null | Tag::MaybeNull | Tag::Index));
-            if !fine {
-                return Err(m.wrong_type(0, "an object"));
-            }
-            m.split_pair(0);
-            m.drop(1);
-        }
-        Op::COPY => copy(m, arg as usize - 1)?,
         Op::SWAP => {
             let other = arg as usize - 1;
             m.split_pair(0);
@@ -173,10 +103,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             want_condition(m)?;
             m.poke(0, Slot::of(Tag::Bool));
         }
-        Op::POP_JUMP_IF_FALSE | Op::POP_JUMP_IF_TRUE => {
-            want_condition(m)?;
-            m.drop(1);
-        }
         Op::POP_JUMP_IF_NONE
         | Op::POP_JUMP_IF_NOT_NONE
         | Op::POP_JUMP_FORWARD_IF_NONE
@@ -187,13 +113,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
         | Op::JUMP_IF_TRUE_OR_POP => {
             m.want_object(0)?;
             m.drop(1);
-        }
-        Op::BINARY_OP => {
-            m.want_objects(2)?;
-            // Until 3.13 subscription is an operation of its own.
-            let result = if arg == 26 { item_of(m.peek(1), m.peek(0)) } else { Slot::OBJ };
-            m.drop(2);
-            m.push(result);
         }
         Op::BINARY_SUBSCR => {
             m.want_objects(2)?;
@@ -206,13 +125,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             let result = slice_of(m.peek(2));
             m.drop(3);
             m.push(result);
-        }
-        Op::COMPARE_OP => {
-            m.want_objects(2)?;
-            let ints = m.peek(0).is(Tag::Int) && m.peek(1).is(Tag::Int);
-            let to_bool = ints || (m.version >= Version::V313 && arg & 16 != 0);
-            m.drop(2);
-            m.push(Slot::of(if to_bool { Tag::Bool } else { Tag::Obj }));
         }
         Op::FORMAT_SIMPLE | Op::GET_YIELD_FROM_ITER => {
             // They may hand on what they got.
@@ -311,11 +223,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             };
             m.kwnames = Some(*len);
         }
-        Op::PRECALL => {}
-        Op::CALL => {
-            let names = m.kwnames.take().unwrap_or(0);
-            call(m, arg, names)?;
-        }
         Op::CALL_KW => {
             let names = m.peek(0);
             let (Tag::StrTuple, Some(len)) = (names.tag(), names.len()) else {
@@ -325,13 +232,7 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
             call(m, arg, len)?;
         }
         Op::CALL_FUNCTION_EX => call_function_ex(m, arg)?,
-        Op::MAKE_FUNCTION => make_function(m, arg)?,
         Op::SET_FUNCTION_ATTRIBUTE => set_function_attribute(m, arg)?,
-        Op::RETURN_VALUE => {
-            m.want_object(0)?;
-            m.drop(1);
-            want_empty(m)?;
-        }
         Op::RETURN_CONST => want_empty(m)?,
         Op::RETURN_GENERATOR => {
             want_prologue(m)?;
@@ -418,71 +319,6 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, counts: Counts, inst: &Inst) 
         _ => return Err(m.error(ErrorKind::IllegalOpcode, "the verifier has no rule for this opcode")),
     }
     Ok(())
-}
-
-fn constant(kind: ConstKind, index: u32) -> Slot {
-    match kind {
-        ConstKind::None => Slot::of(Tag::None),
-        ConstKind::Str => Slot::of(Tag::Str),
-        ConstKind::Bool => Slot::of(Tag::Bool),
-        ConstKind::StrTuple(len) => Slot::tuple(Tag::StrTuple, len),
-        ConstKind::Tuple(len) => Slot::tuple(Tag::Tuple, len),
-        ConstKind::Code { .. } => Slot::with(Tag::Code, index),
-        ConstKind::Int => Slot::of(Tag::Int),
-        ConstKind::Slice => Slot::of(Tag::Slice),
-        ConstKind::Other => Slot::OBJ,
-    }
-}
-
-/// An attribute, or for a call the pair of it and what it is called on; "no method" is NULL in the slot of the other.
-fn push_attribute(m: &mut Machine<'_>, owner: Slot, for_call: bool) {
-    if !for_call {
-        m.push(Slot::OBJ);
-    } else if m.version < Version::V313 {
-        m.push(Slot::of(Tag::MaybeNull));
-        m.push(Slot::OBJ);
-    } else {
-        m.push(Slot::OBJ);
-        m.push(owner.retagged(Tag::MaybeNull));
-    }
-}
-
-/// From 3.13 on conditional jumps and UNARY_NOT compare with False and True and look no further.
-fn want_condition(m: &Machine<'_>) -> Result<()> {
-    if m.version < Version::V313 {
-        m.want_object(0)?;
-    } else if !m.peek(0).is(Tag::Bool) {
-        return Err(m.wrong_type(0, "a bool: put TO_BOOL before it"));
-    }
-    Ok(())
-}
-
-fn copy(m: &mut Machine<'_>, from_top: usize) -> Result<()> {
-    let slot = m.peek(from_top);
-    let copied = match slot.tag() {
-        Tag::PairedIter => slot.retagged(Tag::Obj),
-        Tag::Lists if is_subscribed_next(m) => Slot::of(Tag::ListsCopy),
-        Tag::ExcList | Tag::Lists | Tag::Function => {
-            share(m, from_top);
-            slot.shared()
-        }
-        Tag::Lasti | Tag::OpenFunction | Tag::GuardedFunction => slot,
-        _ if slot.is_obj() => slot,
-        _ => return Err(m.wrong_type(from_top, "an object")),
-    };
-    m.push(copied);
-    m.copied = from_top == 0;
-    Ok(())
-}
-
-fn want_empty(m: &Machine<'_>) -> Result<()> {
-    if m.stack.is_empty() {
-        return Ok(());
-    }
-    Err(m.error(
-        ErrorKind::StackMismatch,
-        format!("{} values are left on the stack below: pop them before returning", m.stack.len()),
-    ))
 }
 
 /// Some operations belong into the prologue and nowhere else.

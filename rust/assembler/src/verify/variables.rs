@@ -5,6 +5,7 @@ use super::special::want_prologue;
 use crate::code::LocalKind;
 use crate::error::{ErrorKind, Result};
 
+#[inline(always)]
 pub(super) fn load_fast(m: &mut Machine<'_>, local: u32, unchecked: bool) -> Result<()> {
     if unchecked {
         m.want_bound(local)?;
@@ -14,6 +15,7 @@ pub(super) fn load_fast(m: &mut Machine<'_>, local: u32, unchecked: bool) -> Res
     Ok(())
 }
 
+#[inline(always)]
 pub(super) fn load_borrowed(m: &mut Machine<'_>, local: u32, which: u32) -> Result<()> {
     m.want_bound(local)?;
     let slot = Slot::borrowed(m.local_tag(local), m.index << 1 | which);
