@@ -3,7 +3,7 @@
 //! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
 //! that really will be there; the tables need all of it.
 use crate::adapt::{self, Adapted, landing};
-use crate::code::{Assembled, CodeMeta, Lines, Options, Program};
+use crate::code::{Assembled, CodeMeta, Options, Program, Tables};
 use crate::emit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
@@ -90,10 +90,11 @@ pub fn assemble(
     let strays = landing::needed(version, program);
     if let Some(original) = options.original.filter(|_| fits && strays) {
         let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
-        if result.is_ok()
-            && units::same(version, &original, &out.code)
-            && original.exceptiontable == out.exceptiontable
-        {
+        let is_unedited = || {
+            options.unedited.is_some()
+                || units::same(version, &original, &out.code) && original.exceptiontable == out.exceptiontable
+        };
+        if result.is_ok() && is_unedited() {
             return Ok(());
         }
         scratch.measure(program, version, options)?;
@@ -127,6 +128,7 @@ pub fn assemble(
 }
 
 /// The steps whose errors speak of the instructions that are laid out.
+#[inline(always)]
 fn finish(
     program: &Program,
     meta: &CodeMeta,
@@ -146,20 +148,16 @@ fn finish(
         out.stacksize = depths.max;
         &depths.regions
     };
+    if let (Some(unedited), Some(original)) = (options.unedited, options.original) {
+        let holds = !*is_adapted && !original.linetable.is_empty();
+        out.tables = if holds { Tables::Kept } else { Tables::Wanted };
+        out.code.clear();
+        out.code.extend_from_slice(unedited.code());
+        return Ok(());
+    }
+    out.tables = Tables::Written;
     emit::code(meta.version, &program.insts, layout, &mut out.code);
-    out.lines = match options.original {
-        Some(original) if options.unedited.is_some() => {
-            if *is_adapted || original.linetable.is_empty() {
-                Lines::Wanted
-            } else {
-                Lines::Kept
-            }
-        }
-        _ => {
-            emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
-            Lines::Written
-        }
-    };
+    emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
     emit::exceptions(program, layout, regions, &mut out.exceptiontable);
     Ok(())
 }

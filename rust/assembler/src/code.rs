@@ -198,17 +198,17 @@ pub struct Options<'a> {
     /// compiler wrote it, also where that is not safe for signals (see [`crate::adapt`]).
     pub original: Option<RawCode<'a>>,
     /// The program came from [`crate::disasm::disassemble_unedited`] and is as it was: every instruction stays where it stood, and the
-    /// line table of the original holds as it is.
+    /// tables of the original hold as they are.
     pub unedited: Option<&'a Unedited>,
 }
 
-/// What became of the line table.
+/// What became of the line table and the exception table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lines {
-    /// It was written.
+pub enum Tables {
+    /// They were written.
     #[default]
     Written,
-    /// The original's holds.
+    /// The original's hold.
     Kept,
     /// Some instructions cannot stay where they were, or the original has no table: the program must be taken apart and assembled
     /// with its positions.
@@ -220,11 +220,11 @@ pub enum Lines {
 pub struct Assembled {
     /// `co_code`.
     pub code: Vec<u8>,
+    /// What became of the two tables.
+    pub tables: Tables,
     /// `co_linetable`, if it was written.
     pub linetable: Vec<u8>,
-    /// What became of `co_linetable`.
-    pub lines: Lines,
-    /// `co_exceptiontable`.
+    /// `co_exceptiontable`, if it was written.
     pub exceptiontable: Vec<u8>,
     /// `co_stacksize`.
     pub stacksize: u32,

@@ -37,6 +37,8 @@ struct Scratch {
     jumps: Vec<u32>,
     /// Jumps with EXTENDED_ARG prefixes, and how many.
     wide_jumps: Vec<(u32, u32)>,
+    /// `co_code`, if the program is to go back to where it came from.
+    plain: Vec<u8>,
     layout: Layout,
 }
 
@@ -92,6 +94,13 @@ pub struct Unedited {
     scratch: Scratch,
 }
 
+impl Unedited {
+    /// What is to be its `co_code` again.
+    pub(crate) fn code(&self) -> &[u8] {
+        &self.scratch.plain
+    }
+}
+
 /// Says whether all jumps have the opcodes of their direction.
 fn disassemble_with<const POSITIONS: bool>(
     version: Version,
@@ -141,13 +150,16 @@ fn walk<const POSITIONS: bool>(
 ) -> Result<()> {
     let reading = units::reading(version, raw.live);
     let units = (raw.code.len() / 2) as u32;
+    scratch.plain.clear();
     if POSITIONS {
         read_lines(raw, units, &mut scratch.lines)?;
     } else {
         scratch.lines.clear();
         scratch.lines.push(Stretch::LAST);
+        scratch.plain.resize(raw.code.len(), 0);
     }
     let lines = &scratch.lines[..];
+    let plain = scratch.plain.as_chunks_mut::<2>().0;
     // The last stretch has no end, so there is always one.
     let (mut line, mut stretch) = (0, &lines[0]);
     let mut regions = Regions { spans: &scratch.spans, next: 0, current: NO_INDEX, boundary: 0 };
@@ -158,12 +170,21 @@ fn walk<const POSITIONS: bool>(
         let start = pos;
         let Read { base: opcode, mut shape } = reading[opcode as usize];
         let mut inst = Inst { region: regions.current, ..Inst::new(opcode, u32::from(low)) };
+        if !POSITIONS {
+            plain[pos as usize] = [opcode, low];
+        }
         if shape.is_illegal() {
             let index = program.insts.len() as u32;
             let prefixed = prefixed(version, reading, code, pos, index)?;
             (pos, inst.arg) = (prefixed.pos, prefixed.arg);
             Read { base: inst.opcode, shape } = reading[prefixed.opcode as usize];
             legal(version, inst.opcode, index)?;
+            if !POSITIONS {
+                let rest = start as usize + 1..=pos as usize;
+                for (unit, &[opcode, low]) in plain[rest.clone()].iter_mut().zip(&code[rest]) {
+                    *unit = [reading[opcode as usize].base, low];
+                }
+            }
             if shape.is_jump() {
                 scratch.wide_jumps.push((index, prefixed.count));
             } else if prefixed.count != shape::prefixes(inst.arg) {
@@ -376,6 +397,7 @@ fn inside(unit: u32) -> Error {
 }
 
 /// From units to indices. Says whether all jumps have the opcodes of their direction.
+#[inline(always)]
 fn resolve_targets(
     version: Version,
     program: &mut Program,

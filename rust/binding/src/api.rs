@@ -88,7 +88,7 @@ fn with_unedited<T>(
 
 /// Takes a code object apart and puts it together again without making Python objects.
 ///
-/// Nobody can edit the instructions, so they stay where they are, and the line table is checked and taken over.
+/// Nobody can edit the instructions, so they stay where they are, and the tables are checked and taken over.
 ///
 /// Raises `BytecodeError` for a code object that is damaged or that cannot be proved safe.
 #[pyfunction]

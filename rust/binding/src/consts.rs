@@ -34,48 +34,68 @@ unsafe fn first_loop_of(object: Obj, local: u32) -> Trust {
     }
 }
 
+/// Of which of these types an object is decides its kind.
+const SIMPLE: [ConstKind; 6] =
+    [ConstKind::Other, ConstKind::None, ConstKind::Str, ConstKind::Int, ConstKind::Bool, ConstKind::Slice];
+
 /// # Safety
 /// `object` is live, and the GIL is held.
 unsafe fn const_kind(object: Obj) -> ConstKind {
     // SAFETY: each object's type is looked at before it is read as one of that type.
     unsafe {
         let ty = ffi::Py_TYPE(object);
-        if object == ffi::Py_None() {
-            ConstKind::None
-        } else if ty == &raw mut ffi::PyUnicode_Type {
-            ConstKind::Str
-        } else if ty == &raw mut ffi::PyLong_Type {
-            ConstKind::Int
-        } else if ty == &raw mut ffi::PyBool_Type {
-            ConstKind::Bool
-        } else if ty == &raw mut ffi::PyTuple_Type {
-            let items = capi::tuple_items(object);
-            let len = items.len() as u32;
-            if items.iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0) {
-                ConstKind::StrTuple(len)
-            } else {
-                ConstKind::Tuple(len)
-            }
-        } else if ty == &raw mut ffi::PySlice_Type {
-            ConstKind::Slice
+        if ty == &raw mut ffi::PyTuple_Type {
+            tuple_kind(object)
         } else if ty == &raw mut ffi::PyCode_Type {
-            let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
-            let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
-            let argcount = read::<i32>(object, state().layout.argcount) as usize;
-            let flags = read::<i32>(object, state().layout.flags);
-            let arg = |i: usize| {
-                let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
-                if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
-                    first_loop_of(object, i as u32)
-                } else {
-                    trust
-                }
-            };
-            let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
-            let generator = flags & CO_GENERATOR != 0;
-            ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
+            code_kind(object)
         } else {
-            ConstKind::Other
+            // Which it is is anybody's guess, so it is found without a branch.
+            let types = [
+                ffi::Py_TYPE(ffi::Py_None()),
+                &raw mut ffi::PyUnicode_Type,
+                &raw mut ffi::PyLong_Type,
+                &raw mut ffi::PyBool_Type,
+                &raw mut ffi::PySlice_Type,
+            ];
+            SIMPLE[(1..).zip(types).map(|(place, it)| place * usize::from(ty == it)).sum::<usize>()]
         }
+    }
+}
+
+/// # Safety
+/// `object` is a live tuple.
+unsafe fn tuple_kind(object: Obj) -> ConstKind {
+    // SAFETY: as the contract says.
+    unsafe {
+        let items = capi::tuple_items(object);
+        let len = items.len() as u32;
+        if items.iter().all(|item| ffi::PyUnicode_CheckExact(*item) != 0) {
+            ConstKind::StrTuple(len)
+        } else {
+            ConstKind::Tuple(len)
+        }
+    }
+}
+
+/// # Safety
+/// `object` is a live code object, and the GIL is held.
+unsafe fn code_kind(object: Obj) -> ConstKind {
+    // SAFETY: as the contract says; the fields are bytes of kinds and a tuple of names.
+    unsafe {
+        let kinds = capi::bytes_content(read::<Obj>(object, state().layout.localspluskinds));
+        let names = capi::tuple_items(read::<Obj>(object, state().layout.localsplusnames));
+        let argcount = read::<i32>(object, state().layout.argcount) as usize;
+        let flags = read::<i32>(object, state().layout.flags);
+        let arg = |i: usize| {
+            let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
+            if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
+                first_loop_of(object, i as u32)
+            } else {
+                trust
+            }
+        };
+        let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
+        let generator = flags & CO_GENERATOR != 0;
+        ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
     }
 }

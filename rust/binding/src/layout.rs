@@ -54,6 +54,9 @@ const CACHE_LINE: usize = 64;
 /// Cache lines of units that are fetched before anybody asks.
 const FETCHED_LINES: usize = 4;
 
+/// Items of each pool that are fetched.
+const FETCHED_ITEMS: usize = 5;
+
 /// `T_OBJECT`, which `pyo3-ffi` marks as deprecated though CPython's code objects use it.
 const T_OBJECT: c_int = 6;
 
@@ -197,6 +200,7 @@ impl<'py> CodeView<'py> {
     ///
     /// # Errors
     /// `TypeError` if it is not a code object, `MemoryError`.
+    #[inline(always)]
     pub fn new(object: &Bound<'py, PyAny>) -> PyResult<Self> {
         // SAFETY: the object is live, and once it is known to be a code object it has the layout's fields in it.
         // `PyCode_GetCode` gives a new reference.
@@ -270,12 +274,14 @@ impl<'py> CodeView<'py> {
         Ok(PyBytes::new(py, &units::plain(version, units)))
     }
 
-    /// Has what the pools hold fetched.
+    /// Has what the pools hold fetched: so much of it as most have, without asking how much there is.
+    #[inline(always)]
     pub fn prefetch_pools(&self) {
         let layout = &state().layout;
         for pool in [layout.consts, layout.names, layout.localsplusnames] {
-            for item in self.tuple(pool) {
-                capi::prefetch(*item);
+            let items = self.tuple(pool);
+            for place in 0..FETCHED_ITEMS {
+                capi::prefetch(items.get(place).copied().unwrap_or(self.object.as_ptr()));
             }
         }
     }

@@ -75,12 +75,17 @@ impl<'py> Locals<'py> {
 
     /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
     pub fn trusted(&self, trust: &mut Vec<Trust>) {
+        let matters = |trust: Trust| !matches!(trust, Trust::None | Trust::Any);
+        let mut any = false;
         trust.clear();
-        trust.extend(self.names.iter().map(|name| trust_of(*name)));
+        trust.extend(self.names.iter().map(|name| trust_of(*name)).inspect(|trust| any |= matters(*trust)));
+        if !any {
+            return;
+        }
         // Apart from torch's, there are but half a dozen of these names.
         let mut seen: Vec<(&str, usize)> = Vec::new();
         for (index, name) in self.names.iter().enumerate() {
-            if matches!(trust[index], Trust::None | Trust::Any) {
+            if !matters(trust[index]) {
                 continue;
             }
             let text = text_of(*name);

@@ -6,7 +6,9 @@ use crate::lower::Failure;
 use crate::spec::Spec;
 use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
-use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Lines, Options, Program, RegionDepth, Trust};
+use pydynamo_assembler::code::{
+    Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Tables, Trust,
+};
 use pydynamo_assembler::stack::{self, Depths};
 use pydynamo_assembler::verify::{self, Landings};
 use pydynamo_assembler::{Error, ErrorKind};
@@ -76,7 +78,7 @@ pub fn assemble_if_in_place<'py>(
             indices_in_range(program, &meta)?;
         }
         assemble::assemble(program, &meta, options, scratch, out)?;
-        if out.lines == Lines::Wanted {
+        if out.tables == Tables::Wanted {
             return Ok(None);
         }
         if let Some(units) = placed.as_mut() {

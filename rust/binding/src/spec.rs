@@ -4,7 +4,7 @@ use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, Lines, LocalKind};
+use pydynamo_assembler::code::{Assembled, LocalKind, Tables};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -63,6 +63,7 @@ impl<'py> Variables<'py> {
     ///
     /// # Errors
     /// `MemoryError`.
+    #[inline(always)]
     pub fn of_code(view: &CodeView<'py>) -> PyResult<Self> {
         // SAFETY: the view's object is a live code object.
         unsafe { Self::of_object(view.object.py(), view.object.as_ptr()) }
@@ -286,6 +287,7 @@ impl<'py> Spec<'py> {
     }
 
     /// Names and kinds of localsplus, as CPython will lay them out.
+    #[inline(always)]
     pub fn locals(&self) -> Locals<'py> {
         let arguments = self.argument_slots();
         let variables = match (&self.variables, self.original) {
@@ -338,14 +340,16 @@ impl<'py> Spec<'py> {
         names: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let code = PyBytes::new(py, &assembled.code);
-        let linetable = match (assembled.lines, self.original) {
-            // SAFETY: a field of a live code object.
-            (Lines::Kept, Some(original)) => unsafe {
-                Bound::from_borrowed_ptr(py, read::<Obj>(original.code, state().layout.linetable))
-            },
-            _ => PyBytes::new(py, &assembled.linetable).into_any(),
+        let kept = self.original.filter(|_| assembled.tables == Tables::Kept);
+        let (linetable, exceptiontable) = if let Some(original) = kept {
+            let layout = &state().layout;
+            // SAFETY: fields of a live code object.
+            let table = |offset| unsafe { Bound::from_borrowed_ptr(py, read::<Obj>(original.code, offset)) };
+            (table(layout.linetable), table(layout.exceptiontable))
+        } else {
+            let table = |bytes| PyBytes::new(py, bytes).into_any();
+            (table(&assembled.linetable), table(&assembled.exceptiontable))
         };
-        let exceptiontable = PyBytes::new(py, &assembled.exceptiontable);
         #[cfg(not(Py_3_13))]
         if let (None, Some(original)) = (&self.variables, self.original) {
             let parts = capi::CodeConstructor {
