@@ -420,4 +420,7 @@ def main(argv: Sequence[str] | None = None, start: float | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(start=float(os.environ["GPU_BENCH_START"])))
+    code = main(start=float(os.environ["GPU_BENCH_START"]))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # Inductor's workers are waited for at exit, for up to five minutes; they end with their pipes
