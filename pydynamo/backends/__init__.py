@@ -53,7 +53,10 @@ def inductor(module: Any, example_inputs: list[Any], **options: Any) -> Callable
     if any(isinstance(value, torch.SymFloat) for value in example_inputs):
         raise NeedsNumbers  # its C++ would name a variable that nobody passes
     _keep_what_tracing_loses(module)
-    made: Callable[..., Any] = compile_fx(module, example_inputs)
+    # Folding constants would make `x + zeros` the very tensor `x`, which the program may tell apart and write to.
+    made: Callable[..., Any] = compile_fx(
+        module, example_inputs, config_patches={"joint_graph_constant_folding": False}
+    )
     return made
 
 

@@ -15,7 +15,7 @@ from torch._subclasses.fake_tensor import (
 )
 
 from pydynamo.frontend.exc import Unsupported, unsupported
-from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen
+from pydynamo.frontend.failing import may_fail, tensors_in, would_be_seen, writes_over_itself
 from pydynamo.frontend.fake_mode import TranslationMode
 from pydynamo.frontend.first_run import Changes
 from pydynamo.frontend.guards import GuardSet, global_state
@@ -101,6 +101,8 @@ class OutputGraph:
         if leaf is not None and (not leaf.is_constant() or leaf.as_constant()):
             # Inside a graph that is traced for its gradients a leaf is a constant: it would come back requiring none.
             unsupported("autograd", f"{name} makes a leaf that requires gradients")
+        if writes_over_itself(name, args):
+            unsupported("operator-error", f"{name} writes several elements of a tensor to one place")
         failing = may_fail(name, args)
         seen = would_be_seen(tx) if failing else ""
         if seen and self.leaves_traces:

@@ -329,3 +329,30 @@ def test_out_keeps_its_strides(backend):
     results = [run(torch.ones(2, 3)) for run in (function, pydynamo.compile(function, backend=backend))]
     assert [r.stride() for r in results[1]] == [r.stride() for r in results[0]]
     torch.testing.assert_close(results[1], results[0])
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize("given", [True, False], ids=["given", "made inside"])
+def test_writes_to_several_elements_in_one_place_are_refused(given, backend):
+    def function(x):
+        y = x if given else torch.ones(3).expand(2, 3)
+        try:
+            y.add_(1)
+        except RuntimeError as error:
+            return str(error)[:24], x + 1
+        return y, x
+
+    args = torch.ones(3).expand(2, 3)
+    assert str(pydynamo.compile(function, backend=backend)(args)) == str(function(args))
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+@pytest.mark.parametrize(
+    "neutral", ["x + torch.zeros(2)", "x * torch.ones(2)", "torch.zeros(2) + x", "x - torch.zeros(2)"]
+)
+def test_a_neutral_constant_does_not_give_the_input_back(neutral, backend):
+    function = eval(f"lambda x: {neutral}", {"torch": torch})  # noqa: S307
+    x = torch.ones(2)
+    result = pydynamo.compile(function, backend=backend)(x)
+    result.add_(1)
+    assert x.tolist() == [1, 1]
