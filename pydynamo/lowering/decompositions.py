@@ -160,8 +160,25 @@ def _batch_norm(decompose: Callable[..., Any], x: torch.Tensor, *args: Any, **kw
     """torch's own, laid out as eager does it on the host: contiguous, or channels last."""
     y, *others = decompose(x, *args, **kwargs)
     if x.device.type == "cpu":
-        y = y.contiguous(memory_format=private.suggest_memory_format(x))
+        y = _with_no_bias(y, args[1]).contiguous(memory_format=private.suggest_memory_format(x))
     return (y, *others)
+
+
+def _layer_norm(decompose: Callable[..., Any], x: torch.Tensor, *args: Any) -> Any:
+    """torch's own; on the host with the bias that its kernel adds where there is none."""
+    y, *others = decompose(x, *args)
+    return (_with_no_bias(y, args[2]) if x.device.type == "cpu" else y, *others)
+
+
+def _group_norm(decompose: Callable[..., Any], x: torch.Tensor, weight: Any, bias: Any, *args: Any) -> Any:
+    """The same, where there is a weight."""
+    y, *others = decompose(x, weight, bias, *args)
+    return (_with_no_bias(y, bias) if x.device.type == "cpu" and weight is not None else y, *others)
+
+
+def _with_no_bias(y: torch.Tensor, bias: Any) -> torch.Tensor:
+    """A bias of zero makes 0.0 of -0.0."""
+    return y + 0.0 if bias is None else y
 
 
 def _contiguous(decompose: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -233,6 +250,8 @@ CHANGED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys((f"{kind}_pad{n}d" for kind in ("reflection", "replication") for n in (2, 3)), _like_input_on_host),
     "roll": _roll,
     "xlogy": _xlogy,
+    "native_layer_norm": _layer_norm,
+    "native_group_norm": _group_norm,
     "binary_cross_entropy": _whole_on_host,
     **dict.fromkeys(("logaddexp", "logaddexp2"), _in_halves),
     **dict.fromkeys(
