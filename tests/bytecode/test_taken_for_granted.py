@@ -311,3 +311,17 @@ def test_what_belongs_into_the_prologue_may_stand_where_nothing_goes() -> None:
     with pytest.raises(BytecodeError) as caught:
         changed(code, alive)
     assert caught.value.kind == "bad-prologue"
+
+
+@pytest.mark.parametrize("stars", [0x04, 0x08, 0x0C])
+def test_what_the_call_collects_is_no_iterator_whatever_its_name(stars: int) -> None:
+    generator = (item for item in ())
+    code = generator.gi_code
+    names = (".0", ".kwdefaults")[: 1 + (stars == 0x0C)]
+    collecting = {"co_argcount": 0, "co_flags": code.co_flags | stars, "co_nlocals": code.co_nlocals + len(names) - 1}
+    variables = (*names, *code.co_varnames[1:])
+    if VERSION >= (3, 15):
+        pytest.skip("generator expressions call iter() themselves")
+    verify(code)
+    with pytest.raises(BytecodeError):
+        verify(code.replace(co_varnames=variables, **collecting))

@@ -123,6 +123,7 @@ fn meta<'a>(
 ) -> CodeMeta<'a> {
     const_kinds(consts, kinds);
     locals.trusted(trust);
+    spec.trust_stars(trust);
     CodeMeta {
         version: state().version,
         flags: spec.flags as u32,

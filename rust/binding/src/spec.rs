@@ -4,7 +4,7 @@ use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, LocalKind, Tables};
+use pydynamo_assembler::code::{Assembled, LocalKind, Tables, Trust};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -275,6 +275,21 @@ impl<'py> Spec<'py> {
     fn argument_slots(&self) -> usize {
         let extra = i64::from(self.flags & CO_VARARGS != 0) + i64::from(self.flags & CO_VARKEYWORDS != 0);
         (i64::from(self.argcount) + i64::from(self.kwonlyargcount) + extra) as usize
+    }
+
+    /// What `*args` and `**kwargs` are the call decides, whatever their names vouch for.
+    pub fn trust_stars(&self, trust: &mut [Trust]) {
+        let mut place = (i64::from(self.argcount) + i64::from(self.kwonlyargcount)) as usize;
+        for (flag, made) in [(CO_VARARGS, Trust::Tuple), (CO_VARKEYWORDS, Trust::Dict)] {
+            if self.flags & flag != 0 {
+                if let Some(trust) =
+                    trust.get_mut(place).filter(|trust| !matches!(trust, Trust::None | Trust::Any))
+                {
+                    *trust = made;
+                }
+                place += 1;
+            }
+        }
     }
 
     /// Says that the spec describes `view`'s code object with edits.
