@@ -45,7 +45,7 @@ def may_fail(name: str, args: Args) -> bool:
     """True if an operator of this name can fail for the data of these arguments."""
     if name in _REFLECTED:
         return _may_divide_by_zero([args[1], args[0]])
-    bare = name.strip("_") if name.startswith("__") else name.removesuffix("_")
+    bare = _bare(name)
     if bare in _DIVISIONS or (bare[:1] == "i" and bare[1:] in _DIVISIONS):
         return _may_divide_by_zero(args)
     if bare in _SUBSCRIPTS:
@@ -57,12 +57,17 @@ def may_fail(name: str, args: Args) -> bool:
 
 def writes_over_itself(name: str, args: Args) -> bool:
     """True if the operator writes several elements to one place, which it refuses; traced, it would not."""
-    bare = name.strip("_") if name.startswith("__") else name.removesuffix("_")
-    return _writes(name, bare) and _overlaps_itself(args)
+    return _writes(name) and _overlaps_itself(args)
 
 
-def _writes(name: str, bare: str) -> bool:
+def _bare(name: str) -> str:
+    """``add`` of ``add``, ``add_`` and ``__add__``."""
+    return name.strip("_") if name.startswith("__") else name.removesuffix("_")
+
+
+def _writes(name: str) -> bool:
     """True for ``add_``, ``iadd`` and their like, and for stores to a subscript."""
+    bare = _bare(name)
     in_place = name.endswith("_") and not name.startswith("__")
     return in_place or bare == "setitem" or (bare[:1] == "i" and hasattr(operator, f"__{bare}__"))
 

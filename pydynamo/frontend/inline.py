@@ -11,7 +11,7 @@ from pydynamo import config
 from pydynamo.frontend import asm
 from pydynamo.frontend.arguments import binding_error
 from pydynamo.frontend.exc import ObservedException, unsupported
-from pydynamo.frontend.resume import super_is_in_doubt
+from pydynamo.frontend.resume import SUPER_IN_DOUBT, super_is_in_doubt
 from pydynamo.frontend.translator import Translator
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, defines, type_name
 from pydynamo.frontend.variables.constant import NONE, constant
@@ -35,7 +35,7 @@ def inline_call(tx: Translator, fn: FunctionVariable, args: Args, kwargs: Kwargs
     if fn.code.co_flags & _UNMODELLED:
         unsupported("async", fn.describe())
     if asm.V311 and super_is_in_doubt(fn.code, fn.globals):
-        unsupported("inspection", f"super() in {fn.describe()}, where it is not the builtin or its object is deleted")
+        unsupported("inspection", f"{fn.describe()}: {SUPER_IN_DOUBT}")
     frame = InlineTranslator(fn, tx)
     frame.bind(tx, args, kwargs)
     if fn.code.co_flags & _GENERATOR:

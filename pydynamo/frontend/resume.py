@@ -222,6 +222,10 @@ def make_resume_code(
     return made
 
 
+#: why code in which it is in doubt is run as it is
+SUPER_IN_DOUBT = "super() where it is not the builtin or its object is deleted"
+
+
 def super_is_in_doubt(code: types.CodeType, scope: dict[str, Any]) -> bool:
     """True if ``super()`` in this code may be something else than the builtin with the frame's class and object.
 

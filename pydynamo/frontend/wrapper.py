@@ -23,7 +23,7 @@ from pydynamo.frontend import builder as builder
 from pydynamo.frontend import convert, events
 from pydynamo.frontend import logs as logs
 from pydynamo.frontend.exc import Unsupported, unsupported
-from pydynamo.frontend.resume import super_is_in_doubt
+from pydynamo.frontend.resume import SUPER_IN_DOUBT, super_is_in_doubt
 from pydynamo.frontend.root import FrameInput, Options
 from pydynamo.frontend.surroundings import sees_operators
 
@@ -122,9 +122,7 @@ class Unit:
     def _compile(self, fn: types.FunctionType, arguments: dict[str, Any], history: dict[Any, Any]) -> CacheEntry | None:
         if super_is_in_doubt(fn.__code__, fn.__globals__):
             if self.options.fullgraph:
-                unsupported(
-                    "inspection", f"super() in {fn.__qualname__}, where it is not the builtin or its object is deleted"
-                )
+                unsupported("inspection", f"{fn.__qualname__}: {SUPER_IN_DOUBT}")
             self._set_skip(True)
             return None
         frame = FrameInput(fn.__code__, fn.__globals__, fn.__closure__ or (), arguments)

@@ -9,8 +9,6 @@ import torch
 from pydynamo.lowering import torch_private as private
 from pydynamo.lowering.operators import ONE_HOT
 
-aten = torch.ops.aten
-
 # in-place operators that eager refuses on a tensor with several elements in one place
 WRITES = frozenset(
     (

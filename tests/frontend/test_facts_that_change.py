@@ -177,3 +177,21 @@ def test_registering_other_classes_does_not_matter() -> None:
     Abstract.register(Plain)
     compiled(torch.ones(2))
     assert graphs == 1
+
+
+def test_a_finalizer_that_a_class_gets_later_runs() -> None:
+    told: list[int] = []
+
+    class Plain:
+        pass
+
+    def f(x: Any) -> Any:
+        made = Plain()
+        made.number = 3  # type: ignore[attr-defined]
+        return x + made.number  # type: ignore[attr-defined]
+
+    compiled = pydynamo.compile(f, backend="eager")
+    compiled(torch.ones(1))
+    Plain.__del__ = lambda self: told.append(1)  # type: ignore[attr-defined]
+    assert compiled(torch.ones(1)).item() == 4
+    assert told == [1]

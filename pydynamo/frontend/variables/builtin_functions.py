@@ -21,7 +21,7 @@ from pydynamo.frontend.polyfills import iteration
 from pydynamo.frontend.source import const
 from pydynamo.frontend.variables.attributes import IdentityNumber, ThreadNumber
 from pydynamo.frontend.variables.base import Args, Kwargs, VariableTracker, bad_answer, has_special, type_name
-from pydynamo.frontend.variables.class_lookup import lookup, special_method
+from pydynamo.frontend.variables.class_lookup import lookup, may_change, special_method
 from pydynamo.frontend.variables.classes import ClassVariable
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold
 from pydynamo.frontend.variables.constructors import Handler, stop_or
@@ -83,7 +83,7 @@ def _class_test(tx: Translator, subject: type, test: VariableTracker) -> bool:
         unsupported("unsupported-builtin", f"isinstance() with {test.describe()}, which decides by itself")
     try:
         found = issubclass(subject, target)
-        if isinstance(target, abc.ABCMeta) and subject.__flags__ & (1 << 9) and subject not in tx.ledger.made_classes:
+        if isinstance(target, abc.ABCMeta) and may_change(tx, subject):
             kind = "SUBCLASS" if found else "NO_SUBCLASS"  # a class may be registered later
             tx.output.guards.add(kind, const(subject), const(target))
         return found

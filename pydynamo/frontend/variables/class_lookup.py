@@ -9,6 +9,7 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+from pydynamo.frontend import operators as ops
 from pydynamo.frontend import source as sources
 from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.source import Source, class_attribute
@@ -38,6 +39,19 @@ def lookup(cls: type, name: str) -> tuple[type | None, Any]:
 def lookup_source(tx: Translator, cls: type, name: str) -> Source:
     """The source of the raw class attribute."""
     return Source("mro", name, sources.const(cls))
+
+
+def may_change(tx: Translator, cls: type) -> bool:
+    """True for a class of the program's that was there before the trace: what is read of it has to be guarded."""
+    return ops.is_user_class(cls) and cls not in tx.ledger.made_classes
+
+
+def refuse_finalizer(tx: Translator, cls: type) -> None:
+    """Break at a new instance of a class with ``__del__``: when that runs hangs on when the instance is let go."""
+    if lookup(cls, "__del__")[0] is not None:
+        unsupported("opaque-object", f"a new {cls.__qualname__}, whose __del__ runs when it is let go")
+    if may_change(tx, cls):
+        tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__del__")
 
 
 def is_plain_class(cls: type) -> bool:
@@ -146,7 +160,7 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):
-        if cls not in tx.ledger.made_classes and cls.__flags__ & (1 << 9):
+        if may_change(tx, cls):
             tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), raw)  # it may get one of its own
         return None
     if isinstance(raw, types.WrapperDescriptorType) and not has_contents(owner):

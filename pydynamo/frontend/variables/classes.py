@@ -12,7 +12,14 @@ from pydynamo.frontend.exc import unsupported
 from pydynamo.frontend.side_effects import DELETED
 from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
-from pydynamo.frontend.variables.class_lookup import bind, is_plain_class, lookup, lookup_source
+from pydynamo.frontend.variables.class_lookup import (
+    bind,
+    is_plain_class,
+    lookup,
+    lookup_source,
+    may_change,
+    refuse_finalizer,
+)
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
 from pydynamo.frontend.variables.container_objects import ContainerObjectVariable, builtin_base
 from pydynamo.frontend.variables.functions import BoundMethodVariable
@@ -75,7 +82,7 @@ class ClassVariable(VariableTracker):
     def _fact(self, tx: Translator, guard: str, name: str) -> Any:
         """What the class tells of itself; guarded, where that may change."""
         found = getattr(self.value, name)
-        if self.value.__flags__ & (1 << 9) and self.value not in tx.ledger.made_classes:
+        if may_change(tx, self.value):
             tx.output.guards.add(guard, sources.attr(sources.const(self.value), name), found)
         return found
 
@@ -206,8 +213,7 @@ class ClassVariable(VariableTracker):
         handler = construct(tx, cls, args, kwargs)
         if handler is not None:
             return handler
-        if hasattr(cls, "__del__"):
-            unsupported("opaque-object", f"a new {cls.__qualname__}, whose __del__ runs when it is let go")
+        refuse_finalizer(tx, cls)
         if issubclass(cls, enum.Enum):
             made = fold(tx, cls, args, kwargs)
             if isinstance(made, ClassVariable):
@@ -270,8 +276,7 @@ def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -
 
     if not isinstance(cls, ClassVariable):
         unsupported("opaque-object", "an instance of an unknown class")
-    if hasattr(cls.value, "__del__"):
-        unsupported("opaque-object", f"a new {cls.value.__qualname__}, whose __del__ runs when it is let go")
+    refuse_finalizer(tx, cls.value)
     if base is tuple and is_namedtuple(cls.value) and len(args) == 1:
         return SequenceVariable(list(iterate(tx, args[0])), cls.value)
     if base is object and is_plain_class(cls.value):
