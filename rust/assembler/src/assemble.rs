@@ -3,7 +3,8 @@
 //! The order is forced: directions and sizes of jumps need the records alone; handler depths and the stack size need the instructions
 //! that really will be there; the tables need all of it.
 use crate::adapt::{self, Adapted, landing};
-use crate::code::{Assembled, CodeMeta, Options, Program, Tables};
+use crate::code::{Assembled, CodeMeta, Options, Program};
+use crate::disasm::Unedited;
 use crate::emit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::InstIdx;
@@ -49,14 +50,6 @@ impl Scratch {
         self.layout.measure(version, &self.adapted.program).map(|_| ())
     }
 
-    /// Lays out the caller's program. Says whether all jumps have the opcodes of their direction.
-    fn measure(&mut self, program: &Program, version: Version, options: Options<'_>) -> Result<bool> {
-        match options.unedited {
-            Some(unedited) => self.layout.adopt(&unedited.layout).map(|()| unedited.fits),
-            None => self.layout.measure(version, program),
-        }
-    }
-
     fn place(&self, index: InstIdx) -> InstIdx {
         if self.is_adapted { self.adapted.place[index as usize] } else { index }
     }
@@ -86,18 +79,16 @@ pub fn assemble(
 ) -> Result<()> {
     let version = meta.version;
     scratch.is_adapted = false;
-    let fits = scratch.measure(program, version, options)?;
+    let fits = scratch.layout.measure(version, program)?;
     let strays = landing::needed(version, program);
     if let Some(original) = options.original.filter(|_| fits && strays) {
         let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
-        let is_unedited = || {
-            options.unedited.is_some()
-                || units::same(version, &original, &out.code) && original.exceptiontable == out.exceptiontable
-        };
+        let is_unedited =
+            || units::same(version, &original, &out.code) && original.exceptiontable == out.exceptiontable;
         if result.is_ok() && is_unedited() {
             return Ok(());
         }
-        scratch.measure(program, version, options)?;
+        scratch.layout.measure(version, program)?;
     }
     if !fits || strays || adapt::needed(version, program) {
         scratch.adapt(version, program)?;
@@ -127,6 +118,31 @@ pub fn assemble(
     result.map_err(|error| scratch.in_callers_terms(error))
 }
 
+/// The stack size of a program that nobody edited since [`crate::disasm::disassemble_unedited`] took it apart, if it can go back as
+/// it is: every instruction stays where it stood, and the tables of the original hold. Otherwise it must be taken apart with its
+/// positions and assembled, which also says what is wrong with it if something is.
+#[must_use]
+pub fn size_in_place(
+    program: &Program,
+    meta: &CodeMeta,
+    unedited: &Unedited,
+    verify: bool,
+    scratch: &mut Scratch,
+) -> Option<u32> {
+    let version = meta.version;
+    let landings = if landing::needed(version, program) { Landings::AsWritten } else { Landings::Proved };
+    if !unedited.fits || landings == Landings::Proved && adapt::needed(version, program) {
+        return None;
+    }
+    if verify {
+        let info = verify::verify(program, meta, landings, &mut scratch.verify).ok()?;
+        Some(info.max_depth)
+    } else {
+        stack::analyze(version, program, &mut scratch.depths).ok()?;
+        Some(scratch.depths.max)
+    }
+}
+
 /// The steps whose errors speak of the instructions that are laid out.
 #[inline(always)]
 fn finish(
@@ -148,14 +164,6 @@ fn finish(
         out.stacksize = depths.max;
         &depths.regions
     };
-    if let (Some(unedited), Some(original)) = (options.unedited, options.original) {
-        let holds = !*is_adapted && !original.linetable.is_empty();
-        out.tables = if holds { Tables::Kept } else { Tables::Wanted };
-        out.code.clear();
-        out.code.extend_from_slice(unedited.code());
-        return Ok(());
-    }
-    out.tables = Tables::Written;
     emit::code(meta.version, &program.insts, layout, &mut out.code);
     emit::lines(meta.version, &program.insts, layout, meta.firstlineno, &mut out.linetable)?;
     emit::exceptions(program, layout, regions, &mut out.exceptiontable);

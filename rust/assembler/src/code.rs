@@ -1,5 +1,4 @@
 //! What goes into and comes out of the pipeline.
-use crate::disasm::Unedited;
 use crate::inst::{Inst, InstIdx};
 use crate::version::Version;
 
@@ -197,22 +196,6 @@ pub struct Options<'a> {
     /// What the program was taken apart from, if it is known. A result with the same bytes was not edited: it stays as CPython's
     /// compiler wrote it, also where that is not safe for signals (see [`crate::adapt`]).
     pub original: Option<RawCode<'a>>,
-    /// The program came from [`crate::disasm::disassemble_unedited`] and is as it was: every instruction stays where it stood, and the
-    /// tables of the original hold as they are.
-    pub unedited: Option<&'a Unedited>,
-}
-
-/// What became of the line table and the exception table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tables {
-    /// They were written.
-    #[default]
-    Written,
-    /// The original's hold.
-    Kept,
-    /// Some instructions cannot stay where they were, or the original has no table: the program must be taken apart and assembled
-    /// with its positions.
-    Wanted,
 }
 
 /// The finished parts of a code object.
@@ -220,11 +203,9 @@ pub enum Tables {
 pub struct Assembled {
     /// `co_code`.
     pub code: Vec<u8>,
-    /// What became of the two tables.
-    pub tables: Tables,
-    /// `co_linetable`, if it was written.
+    /// `co_linetable`.
     pub linetable: Vec<u8>,
-    /// `co_exceptiontable`, if it was written.
+    /// `co_exceptiontable`.
     pub exceptiontable: Vec<u8>,
     /// `co_stacksize`.
     pub stacksize: u32,

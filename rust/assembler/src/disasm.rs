@@ -28,6 +28,8 @@ thread_local! {
 /// What is reused from one code object to the next.
 #[derive(Debug, Default)]
 struct Scratch {
+    /// First unit (be it a prefix) of each instruction.
+    starts: Vec<u32>,
     /// Index of the instruction that begins at a unit, or [`NO_INDEX`].
     index_at: Vec<u32>,
     lines: Vec<Stretch>,
@@ -51,10 +53,7 @@ struct Scratch {
 /// middle of an instruction or out of the code, a damaged or ill-fitting line or exception table.
 pub fn disassemble(version: Version, raw: &RawCode, program: &mut Program) -> Result<()> {
     SCRATCH.with_borrow_mut(|scratch| {
-        let mut layout = std::mem::take(&mut scratch.layout);
-        let fits = disassemble_with::<true>(version, raw, program, &mut layout, scratch);
-        scratch.layout = layout;
-        fits?;
+        disassemble_with::<true>(version, raw, program, scratch)?;
         if scratch.wide_jumps.is_empty() { Ok(()) } else { remember_long_jumps(version, program, scratch) }
     })
 }
@@ -70,8 +69,7 @@ pub fn disassemble_unedited(
     program: &mut Program,
     unedited: &mut Unedited,
 ) -> Result<()> {
-    let Unedited { layout, fits, scratch } = unedited;
-    *fits = disassemble_with::<false>(version, raw, program, layout, scratch)?;
+    unedited.fits = disassemble_with::<false>(version, raw, program, &mut unedited.scratch)?;
     Ok(())
 }
 
@@ -87,8 +85,6 @@ pub fn check_lines(raw: &RawCode) -> Result<()> {
 /// What is known of a program that was taken apart and that nobody edits.
 #[derive(Debug, Default)]
 pub struct Unedited {
-    /// Where its instructions stand.
-    pub(crate) layout: Layout,
     /// Whether all jumps have the opcodes of their direction.
     pub(crate) fits: bool,
     scratch: Scratch,
@@ -96,7 +92,8 @@ pub struct Unedited {
 
 impl Unedited {
     /// What is to be its `co_code` again.
-    pub(crate) fn code(&self) -> &[u8] {
+    #[must_use]
+    pub fn code(&self) -> &[u8] {
         &self.scratch.plain
     }
 }
@@ -106,7 +103,6 @@ fn disassemble_with<const POSITIONS: bool>(
     version: Version,
     raw: &RawCode,
     program: &mut Program,
-    layout: &mut Layout,
     scratch: &mut Scratch,
 ) -> Result<bool> {
     program.insts.clear();
@@ -133,12 +129,8 @@ fn disassemble_with<const POSITIONS: bool>(
             lasti: entry.lasti,
         });
     }
-    let starts = layout.begin();
-    starts.reserve(units as usize + 1);
-    walk::<POSITIONS>(version, raw, program, scratch, starts)?;
-    let fits = resolve_targets(version, program, scratch, starts, units)?;
-    starts.push(units);
-    Ok(fits)
+    walk::<POSITIONS>(version, raw, program, scratch)?;
+    resolve_targets(version, program, scratch, units)
 }
 
 fn walk<const POSITIONS: bool>(
@@ -146,10 +138,11 @@ fn walk<const POSITIONS: bool>(
     raw: &RawCode,
     program: &mut Program,
     scratch: &mut Scratch,
-    starts: &mut Vec<u32>,
 ) -> Result<()> {
     let reading = units::reading(version, raw.live);
     let units = (raw.code.len() / 2) as u32;
+    scratch.starts.clear();
+    scratch.starts.reserve(units as usize);
     scratch.plain.clear();
     if POSITIONS {
         read_lines(raw, units, &mut scratch.lines)?;
@@ -212,7 +205,7 @@ fn walk<const POSITIONS: bool>(
             }
             inst.loc = stretch.loc;
         }
-        starts.push(start);
+        scratch.starts.push(start);
         program.insts.push(inst);
     }
     if pos > units {
@@ -402,9 +395,9 @@ fn resolve_targets(
     version: Version,
     program: &mut Program,
     scratch: &mut Scratch,
-    starts: &[u32],
     units: u32,
 ) -> Result<bool> {
+    let starts = &scratch.starts[..];
     if scratch.jumps.is_empty() && program.regions.is_empty() {
         return Ok(true);
     }

@@ -99,17 +99,14 @@ fn roundtrip<'py>(code: &Bound<'py, PyAny>, verify: bool) -> PyResult<Bound<'py,
     with_unedited(&view, |program, unedited| {
         let spec = Spec::of_code(&view);
         let locals = spec.locals();
-        // only a failure is worth the instruction objects that name its operands
-        let exception =
-            |failure: Failure| failure.into_exception(py, instructions_of(&view, None).ok().as_ref());
-        let options = Options { verify, original: Some(view.raw()), unedited: Some(unedited) };
-        let (consts, names) = (&spec.consts, &spec.names);
-        let made = pipeline::assemble_if_in_place(py, &spec, consts, names, &locals, program, options, None);
-        if let Some(code) = made.map_err(exception)? {
+        if let Some(code) = pipeline::put_back(&view, &spec, &locals, program, unedited, verify)? {
             return Ok(code);
         }
         take_apart(&view, program)?;
-        pipeline::assemble(py, &spec, consts, names, &locals, program, options, None).map_err(exception)
+        let options = Options { verify, original: Some(view.raw()) };
+        pipeline::assemble(py, &spec, &spec.consts, &spec.names, &locals, program, options, None)
+            // only a failure is worth the instruction objects that name its operands
+            .map_err(|failure| failure.into_exception(py, instructions_of(&view, None).ok().as_ref()))
     })
 }
 
@@ -238,7 +235,7 @@ fn transform_code_object<'py>(
         spec.set_original(&view, unchanged);
         // Not the live units, which may have changed since.
         let original = RawCode { code: co_code.as_bytes(), live: false, ..view.raw() };
-        let options = Options { verify, original: Some(original), ..Options::default() };
+        let options = Options { verify, original: Some(original) };
         put_together(&instructions, &spec, options, None)
     });
     if let Some(batch) = batch {
@@ -332,8 +329,7 @@ fn clean_and_assemble_instructions<'py>(
         linetable: &[],
         firstlineno: spec.firstlineno,
     });
-    let made =
-        put_together(list, &spec, Options { verify, original, ..Options::default() }, Some(&mut units))?;
+    let made = put_together(list, &spec, Options { verify, original }, Some(&mut units))?;
     let view = CodeView::new(&made.code)?;
     let layout = &state().layout;
     // SAFETY: fields of a live code object.

@@ -5,8 +5,8 @@
 //! | `capi`, `layout`, `state` | the running interpreter: C API, layout of code objects, its opcodes |
 //! | `instruction`, `entry` | the objects that Python edits |
 //! | `list` | program → list of instructions |
-//! | `lower`, `regions`, `pools`, `pairs`, `foreign` | list of instructions → program and pools |
-//! | `spec` | all of a code object but its instructions |
+//! | `lower`, `regions`, `pools`, `names`, `pairs`, `foreign` | list of instructions → program and pools |
+//! | `spec`, `spare` | all of a code object but its instructions; how CPython is given those |
 //! | `pipeline` | program → verified code object |
 //! | `native` | transformations that never leave the core |
 //! | `api`, `errors` | what Python calls, and what it gets when that fails |
@@ -22,11 +22,13 @@ mod layout;
 mod list;
 mod locals;
 mod lower;
+mod names;
 mod native;
 mod pairs;
 mod pipeline;
 mod pools;
 mod regions;
+mod spare;
 mod spec;
 mod state;
 

@@ -1,13 +1,13 @@
 //! Variables: their slots in localsplus, and what their names vouch for.
 use crate::capi::{self, Obj};
-use crate::pools::positions;
+use crate::names::Places;
 use crate::state::state;
 use pydynamo_assembler::code::{CONDITIONAL_ANNOTATIONS, LocalKind, Trust};
 use pydynamo_assembler::inst::NO_INDEX;
 use pydynamo_assembler::version::Version;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 use std::borrow::Cow;
 
 /// Bits of `co_localspluskinds`.
@@ -25,9 +25,9 @@ pub struct Locals<'py> {
     pub kinds: Vec<LocalKind>,
     /// Where free variables begin.
     first_free: usize,
-    by_name: Option<Bound<'py, PyDict>>,
+    places: Option<Places>,
     /// The free variables alone.
-    free_by_name: Option<Bound<'py, PyDict>>,
+    free_places: Option<Places>,
     /// Take any name for that of a local.
     pub lenient: bool,
 }
@@ -36,7 +36,7 @@ impl<'py> Locals<'py> {
     /// Locals with these names and kinds.
     pub fn new(tuple: Option<Obj>, names: Cow<'py, [Obj]>, kinds: Vec<LocalKind>) -> Self {
         let first_free = kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
-        Self { tuple, names, kinds, first_free, by_name: None, free_by_name: None, lenient: false }
+        Self { tuple, names, kinds, first_free, places: None, free_places: None, lenient: false }
     }
 
     /// Locals in which every name is found, for analyses that do not care which it is.
@@ -45,27 +45,21 @@ impl<'py> Locals<'py> {
     }
 
     /// Where `name` is.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
+    pub fn index(&mut self, name: &Bound<'py, PyString>) -> Option<u32> {
         if self.lenient {
-            return Ok(Some(0));
+            return Some(0);
         }
-        find(&mut self.by_name, &self.names, name)
+        find(&mut self.places, &self.names, name)
     }
 
     /// Where the cell called `name` is. Since 3.12 a comprehension's variable can be a plain local of the name of a free variable.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub fn cell_index(&mut self, name: &Bound<'py, PyString>) -> PyResult<Option<u32>> {
-        let Some(place) = self.index(name)? else { return Ok(None) };
+    pub fn cell_index(&mut self, name: &Bound<'py, PyString>) -> Option<u32> {
+        let place = self.index(name)?;
         if !self.is_plain(place) {
-            return Ok(Some(place));
+            return Some(place);
         }
-        let free = find(&mut self.free_by_name, &self.names[self.first_free..], name)?;
-        Ok(Some(free.map_or(place, |index| self.first_free as u32 + index)))
+        let free = find(&mut self.free_places, &self.names[self.first_free..], name);
+        Some(free.map_or(place, |index| self.first_free as u32 + index))
     }
 
     /// Whether a slot holds no cell.
@@ -105,21 +99,10 @@ impl<'py> Locals<'py> {
     }
 }
 
-/// Where `name` is among `names`, by a dictionary of them that is made when it is first needed.
-fn find<'py>(
-    known: &mut Option<Bound<'py, PyDict>>,
-    names: &[Obj],
-    name: &Bound<'py, PyString>,
-) -> PyResult<Option<u32>> {
-    let py = name.py();
-    let places = if let Some(places) = known {
-        places
-    } else {
-        // SAFETY: the names are alive: the spec owns the tuples that hold them.
-        let items = names.iter().map(|name| unsafe { Bound::from_borrowed_ptr(py, *name) });
-        known.insert(positions(py, items)?)
-    };
-    places.get_item(name)?.map(|index| index.extract()).transpose()
+/// Where `name`, an exact `str`, is among `names`, by a table of them that is made when it is first needed.
+fn find(known: &mut Option<Places>, names: &[Obj], name: &Bound<'_, PyString>) -> Option<u32> {
+    let places = known.get_or_insert_with(|| Places::of(names));
+    places.find(name.as_ptr(), |place| names[place as usize])
 }
 
 /// What a name vouches for.

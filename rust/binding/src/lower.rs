@@ -432,7 +432,7 @@ fn settle<'py>(
             },
             Operand::Name | Operand::NameBits => {
                 let name = exact_name(&item.argval, index, ErrorKind::BadName)?;
-                let place = pools.names.index(name)?;
+                let place = pools.names.index(name);
                 match place
                     .checked_shl(u32::from(info.name_shift))
                     .filter(|arg| arg >> info.name_shift == place)
@@ -445,7 +445,7 @@ fn settle<'py>(
                 let name = exact_name(&item.argval, index, ErrorKind::BadLocal)?;
                 let of_cell = item.operand == Operand::Cell;
                 let place = if of_cell { pools.locals.cell_index(name) } else { pools.locals.index(name) };
-                let Some(place) = place? else {
+                let Some(place) = place else {
                     let reason = "it is not the name of a local: add it to code_options['co_varnames'] (or co_cellvars)";
                     return fail(ErrorKind::BadLocal, index, reason);
                 };

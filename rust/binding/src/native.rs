@@ -30,7 +30,7 @@ fn transform<'py>(
         } else {
             PyTuple::new(py, spec.consts.iter().chain(added).collect::<Vec<_>>())?
         };
-        let options = Options { verify, original: Some(view.raw()), ..Options::default() };
+        let options = Options { verify, original: Some(view.raw()) };
         pipeline::assemble(py, &spec, &consts, &spec.names, &spec.locals(), program, options, None)
             .map_err(|failure| failure.into_exception(py, None))
     })

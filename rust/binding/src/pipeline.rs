@@ -1,14 +1,14 @@
 //! The core's last steps in one place: stack, verification, encoding, code object.
 use crate::capi::GilCell;
 use crate::consts::const_kinds;
+use crate::layout::CodeView;
 use crate::locals::{self, Locals};
 use crate::lower::Failure;
-use crate::spec::Spec;
+use crate::spec::{Parts, Spec};
 use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
-use pydynamo_assembler::code::{
-    Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Tables, Trust,
-};
+use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
+use pydynamo_assembler::disasm::Unedited;
 use pydynamo_assembler::stack::{self, Depths};
 use pydynamo_assembler::verify::{self, Landings};
 use pydynamo_assembler::{Error, ErrorKind};
@@ -53,24 +53,6 @@ pub fn assemble<'py>(
     options: Options<'_>,
     placed: Option<&mut Vec<u32>>,
 ) -> Result<Bound<'py, PyAny>, Failure> {
-    let options = Options { unedited: None, ..options };
-    let made = assemble_if_in_place(py, spec, consts, names, locals, program, options, placed)?;
-    made.ok_or_else(|| Error::whole(ErrorKind::BadLineTable, "no line table was written").into())
-}
-
-/// The same. `None`: the options say that the program is without positions, but it must have them, because some instruction cannot
-/// stay where it was.
-#[allow(clippy::too_many_arguments)]
-pub fn assemble_if_in_place<'py>(
-    py: Python<'py>,
-    spec: &Spec<'py>,
-    consts: &Bound<'py, PyTuple>,
-    names: &Bound<'py, PyTuple>,
-    locals: &Locals<'py>,
-    program: &Program,
-    options: Options<'_>,
-    mut placed: Option<&mut Vec<u32>>,
-) -> Result<Option<Bound<'py, PyAny>>, Failure> {
     with_workspace(|work| {
         let Workspace { scratch, out, kinds, trust, .. } = work;
         let meta = meta(spec, consts, names, locals, kinds, trust);
@@ -78,14 +60,38 @@ pub fn assemble_if_in_place<'py>(
             indices_in_range(program, &meta)?;
         }
         assemble::assemble(program, &meta, options, scratch, out)?;
-        if out.tables == Tables::Wanted {
-            return Ok(None);
-        }
-        if let Some(units) = placed.as_mut() {
+        if let Some(units) = placed {
             units.clear();
             units.extend((0..program.insts.len() as u32).map(|index| scratch.unit_of(index)));
         }
-        Ok(Some(spec.new_code(py, out, consts, names)?))
+        Ok(spec.new_code(py, &Parts::of_assembled(py, out), consts, names)?)
+    })
+}
+
+/// Makes the code object again that a program was taken from which nobody edited. `None`: some instruction cannot stay where it
+/// was, or something is wrong; [`assemble`] does, or says, what is needed.
+pub fn put_back<'py>(
+    view: &CodeView<'py>,
+    spec: &Spec<'py>,
+    locals: &Locals<'py>,
+    program: &Program,
+    unedited: &Unedited,
+    verify: bool,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if view.raw().linetable.is_empty() {
+        return Ok(None);
+    }
+    with_workspace(|work| {
+        let Workspace { scratch, kinds, trust, .. } = work;
+        let meta = meta(spec, &spec.consts, &spec.names, locals, kinds, trust);
+        if !verify && indices_in_range(program, &meta).is_err() {
+            return Ok(None);
+        }
+        let Some(stacksize) = assemble::size_in_place(program, &meta, unedited, verify, scratch) else {
+            return Ok(None);
+        };
+        let parts = Parts::with_tables_of(view, unedited.code(), stacksize);
+        spec.new_code(view.object.py(), &parts, &spec.consts, &spec.names).map(Some)
     })
 }
 

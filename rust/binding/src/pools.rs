@@ -2,6 +2,7 @@
 //! that operands of unedited instructions hold; what is new is appended. Every look-up that is not answered by the
 //! instruction's old operand goes through a hash table.
 use crate::capi::{self, Obj};
+use crate::names::Places;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -207,13 +208,13 @@ fn key_of<'py>(value: &Bound<'py, PyAny>, depth: u32) -> PyResult<Option<Bound<'
 /// `co_names`.
 pub struct NamePool<'py> {
     items: Grown<'py>,
-    by_name: Option<Bound<'py, PyDict>>,
+    places: Option<Places>,
 }
 
 impl<'py> NamePool<'py> {
     /// A pool that begins with these names.
     pub fn new(base: Bound<'py, PyTuple>) -> Self {
-        Self { items: Grown { base, added: Vec::new() }, by_name: None }
+        Self { items: Grown { base, added: Vec::new() }, places: None }
     }
 
     /// The names it began with.
@@ -222,20 +223,20 @@ impl<'py> NamePool<'py> {
     }
 
     /// Where `name`, an exact `str`, is, after appending it if it is new.
-    ///
-    /// # Errors
-    /// `MemoryError`.
-    pub fn index(&mut self, name: &Bound<'py, PyString>) -> PyResult<u32> {
-        let names = match &self.by_name {
-            Some(names) => names.clone(),
-            None => self.by_name.insert(positions(self.items.base.py(), self.items.base.iter())?).clone(),
-        };
-        if let Some(index) = names.get_item(name)? {
-            return index.extract();
+    pub fn index(&mut self, name: &Bound<'py, PyString>) -> u32 {
+        let Grown { base, added } = &mut self.items;
+        // SAFETY: the pool owns the tuple.
+        let base = unsafe { capi::tuple_items(base.as_ptr()) };
+        let places = self.places.get_or_insert_with(|| Places::of(base));
+        let next = base.len() + added.len();
+        let place = places.find_or_add(name.as_ptr(), next as u32, |place| {
+            let place = place as usize;
+            base.get(place).copied().unwrap_or_else(|| added[place - base.len()].as_ptr())
+        });
+        if place as usize == next {
+            added.push(name.clone().into_any());
         }
-        let index = self.items.push(name.clone().into_any());
-        names.set_item(name, index)?;
-        Ok(index)
+        place
     }
 
     /// The finished pool.
@@ -245,18 +246,4 @@ impl<'py> NamePool<'py> {
     pub fn tuple(&self) -> PyResult<Bound<'py, PyTuple>> {
         self.items.tuple()
     }
-}
-
-/// First position of each item.
-pub fn positions<'py>(
-    py: Python<'py>,
-    items: impl Iterator<Item = Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    for (i, item) in items.enumerate() {
-        if !dict.contains(&item)? {
-            dict.set_item(item, i)?;
-        }
-    }
-    Ok(dict)
 }

@@ -3,8 +3,9 @@
 use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
 use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
+use crate::spare;
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, LocalKind, Tables, Trust};
+use pydynamo_assembler::code::{Assembled, LocalKind, Trust};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -47,6 +48,40 @@ impl Original {
             code: view.object.as_ptr(),
             localsplusnames: view.field(layout.localsplusnames),
             localspluskinds: view.field(layout.localspluskinds),
+        }
+    }
+}
+
+/// What assembly makes of a code object.
+pub struct Parts<'a, 'py> {
+    pub code: &'a [u8],
+    pub linetable: Bound<'py, PyAny>,
+    pub exceptiontable: Bound<'py, PyAny>,
+    pub stacksize: u32,
+}
+
+impl<'a, 'py> Parts<'a, 'py> {
+    /// Those that were made.
+    pub fn of_assembled(py: Python<'py>, assembled: &'a Assembled) -> Self {
+        let table = |bytes| PyBytes::new(py, bytes).into_any();
+        Self {
+            code: &assembled.code,
+            linetable: table(&assembled.linetable),
+            exceptiontable: table(&assembled.exceptiontable),
+            stacksize: assembled.stacksize,
+        }
+    }
+
+    /// This code, and the tables that a code object has.
+    pub fn with_tables_of(view: &CodeView<'py>, code: &'a [u8], stacksize: u32) -> Self {
+        let layout = &state().layout;
+        // SAFETY: fields of a live code object.
+        let table = |offset| unsafe { Bound::from_borrowed_ptr(view.object.py(), view.field(offset)) };
+        Self {
+            code,
+            linetable: table(layout.linetable),
+            exceptiontable: table(layout.exceptiontable),
+            stacksize,
         }
     }
 }
@@ -350,31 +385,32 @@ impl<'py> Spec<'py> {
     pub fn new_code(
         &self,
         py: Python<'py>,
-        assembled: &Assembled,
+        parts: &Parts<'_, 'py>,
         consts: &Bound<'py, PyTuple>,
         names: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let code = PyBytes::new(py, &assembled.code);
-        let kept = self.original.filter(|_| assembled.tables == Tables::Kept);
-        let (linetable, exceptiontable) = if let Some(original) = kept {
-            let layout = &state().layout;
-            // SAFETY: fields of a live code object.
-            let table = |offset| unsafe { Bound::from_borrowed_ptr(py, read::<Obj>(original.code, offset)) };
-            (table(layout.linetable), table(layout.exceptiontable))
-        } else {
-            let table = |bytes| PyBytes::new(py, bytes).into_any();
-            (table(&assembled.linetable), table(&assembled.exceptiontable))
-        };
+        spare::with_bytes(py, parts.code, |code| self.of_parts(py, code, parts, consts, names))?
+    }
+
+    /// The same. `code`, an exact bytes object, is `parts.code`.
+    fn of_parts(
+        &self,
+        py: Python<'py>,
+        code: Obj,
+        parts: &Parts<'_, 'py>,
+        consts: &Bound<'py, PyTuple>,
+        names: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         #[cfg(not(Py_3_13))]
         if let (None, Some(original)) = (&self.variables, self.original) {
-            let parts = capi::CodeConstructor {
+            let constructor = capi::CodeConstructor {
                 filename: self.filename.as_ptr(),
                 name: self.name.as_ptr(),
                 qualname: self.qualname.as_ptr(),
                 flags: self.flags,
-                code: code.as_ptr(),
+                code,
                 firstlineno: self.firstlineno,
-                linetable: linetable.as_ptr(),
+                linetable: parts.linetable.as_ptr(),
                 consts: consts.as_ptr(),
                 names: names.as_ptr(),
                 localsplusnames: original.localsplusnames,
@@ -382,16 +418,16 @@ impl<'py> Spec<'py> {
                 argcount: self.argcount,
                 posonlyargcount: self.posonlyargcount,
                 kwonlyargcount: self.kwonlyargcount,
-                stacksize: assembled.stacksize as i32,
-                exceptiontable: exceptiontable.as_ptr(),
+                stacksize: parts.stacksize as i32,
+                exceptiontable: parts.exceptiontable.as_ptr(),
             };
             // SAFETY: all parts are live objects of the types that a code object has, and they agree with each other as
             // they did in the original.
             return unsafe {
-                if capi::_PyCode_Validate(&raw const parts) < 0 {
+                if capi::_PyCode_Validate(&raw const constructor) < 0 {
                     return Err(PyErr::fetch(py));
                 }
-                Bound::from_owned_ptr_or_err(py, capi::_PyCode_New(&raw const parts))
+                Bound::from_owned_ptr_or_err(py, capi::_PyCode_New(&raw const constructor))
             };
         }
         let own;
@@ -413,9 +449,9 @@ impl<'py> Spec<'py> {
                     self.posonlyargcount,
                     self.kwonlyargcount,
                     variables.varnames.len() as i32,
-                    assembled.stacksize as i32,
+                    parts.stacksize as i32,
                     self.flags,
-                    code.as_ptr(),
+                    code,
                     consts.as_ptr(),
                     names.as_ptr(),
                     variables.varnames.as_ptr(),
@@ -425,8 +461,8 @@ impl<'py> Spec<'py> {
                     self.name.as_ptr(),
                     self.qualname.as_ptr(),
                     self.firstlineno,
-                    linetable.as_ptr(),
-                    exceptiontable.as_ptr(),
+                    parts.linetable.as_ptr(),
+                    parts.exceptiontable.as_ptr(),
                 ),
             )?
         };

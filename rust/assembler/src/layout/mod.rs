@@ -81,24 +81,6 @@ impl Layout {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// To be told, in order, where the instructions of a program stand, and where its code ends.
-    pub(crate) fn begin(&mut self) -> &mut Vec<u32> {
-        self.jumps.clear();
-        self.starts.clear();
-        &mut self.starts
-    }
-
-    /// Takes over where the instructions of a program stood that nobody edited: it is well formed, and every jump has room for
-    /// its distance.
-    ///
-    /// # Errors
-    /// A program that is too large.
-    pub(crate) fn adopt(&mut self, other: &Self) -> Result<()> {
-        want_few(other.starts.len())?;
-        self.begin().extend_from_slice(&other.starts);
-        Ok(())
-    }
-
     /// Lays out a program whose jumps all have the opcodes of their direction.
     ///
     /// # Errors
