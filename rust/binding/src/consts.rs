@@ -44,20 +44,21 @@ unsafe fn const_kind(object: Obj) -> ConstKind {
     // SAFETY: each object's type is looked at before it is read as one of that type.
     unsafe {
         let ty = ffi::Py_TYPE(object);
-        if ty == &raw mut ffi::PyTuple_Type {
-            tuple_kind(object)
-        } else if ty == &raw mut ffi::PyCode_Type {
-            code_kind(object)
-        } else {
-            // Which it is is anybody's guess, so it is found without a branch.
-            let types = [
-                ffi::Py_TYPE(ffi::Py_None()),
-                &raw mut ffi::PyUnicode_Type,
-                &raw mut ffi::PyLong_Type,
-                &raw mut ffi::PyBool_Type,
-                &raw mut ffi::PySlice_Type,
-            ];
-            SIMPLE[(1..).zip(types).map(|(place, it)| place * usize::from(ty == it)).sum::<usize>()]
+        // Which it is is anybody's guess, so it is found without a branch.
+        let types = [
+            ffi::Py_TYPE(ffi::Py_None()),
+            &raw mut ffi::PyUnicode_Type,
+            &raw mut ffi::PyLong_Type,
+            &raw mut ffi::PyBool_Type,
+            &raw mut ffi::PySlice_Type,
+            &raw mut ffi::PyTuple_Type,
+            &raw mut ffi::PyCode_Type,
+        ];
+        let place = (1..).zip(types).map(|(place, it)| place * usize::from(ty == it)).sum::<usize>();
+        match SIMPLE.get(place) {
+            Some(kind) => *kind,
+            None if ty == &raw mut ffi::PyTuple_Type => tuple_kind(object),
+            None => code_kind(object),
         }
     }
 }

@@ -132,6 +132,12 @@ impl Effect {
         }
     }
 
+    /// How many slots are popped and pushed, whatever the operand.
+    #[inline]
+    pub(crate) const fn least(&self) -> (usize, usize) {
+        (self.pop as usize, self.push as usize)
+    }
+
     /// How many slots there must be, where that varies in multiples of the operand at most.
     #[inline]
     pub(crate) const fn need(&self, arg: u32) -> usize {

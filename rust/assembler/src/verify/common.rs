@@ -21,30 +21,9 @@ use crate::version::Version;
 pub(super) fn step(m: &mut Machine<'_>, row: &Row, inst: &Inst) -> Result<()> {
     let (arg, op) = (inst.arg, row.rules);
     match op {
-        rows::NOTHING => {
-            if row.op == Op::NOP && m.copied == m.index {
-                m.copied += 1;
-            }
-        }
-        rows::MAKES_ONE => m.push(row.result),
-        rows::REPLACES_ONE => {
-            m.want_object(0)?;
-            m.poke(0, row.result);
-        }
-        rows::JOINS_TWO => {
-            m.want_objects(2)?;
-            m.drop(1);
-            m.poke(0, row.result);
-        }
-        rows::TAKES_ONE => {
-            m.want_object(0)?;
-            m.drop(1);
-        }
-        rows::TAKES_TWO => {
-            m.want_objects(2)?;
-            m.drop(2);
-        }
+        rows::SIMPLE => m.exchange(row.simple(), row.result)?,
         rows::OTHER => plain(m, row, arg)?,
+        Op::NOP => m.copied += u32::from(m.copied == m.index),
         Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
         Op::LOAD_FAST_BORROW => load_borrowed(m, arg, 0)?,
         Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
@@ -69,17 +48,15 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, inst: &Inst) -> Result<()> {
             }
             m.drop(1);
         }
-        Op::LOAD_GLOBAL => match (arg & 1 != 0, m.version < Version::V313) {
-            (false, _) => m.push(Slot::OBJ),
-            (true, true) => {
-                m.push(Slot::NULL);
-                m.push(Slot::OBJ);
-            }
-            (true, false) => {
-                m.push(Slot::OBJ);
-                m.push(Slot::NULL);
-            }
-        },
+        Op::LOAD_GLOBAL => {
+            let for_call = arg & 1 != 0;
+            let (low, high) = if m.version < Version::V313 {
+                (if for_call { Slot::NULL } else { Slot::OBJ }, Slot::OBJ)
+            } else {
+                (Slot::OBJ, Slot::NULL)
+            };
+            m.push_one_or_both(low, high, for_call);
+        }
         Op::LOAD_ATTR => {
             let owner = m.want_object(0)?;
             m.drop(1);
@@ -151,31 +128,29 @@ fn plain(m: &mut Machine<'_>, row: &Row, arg: u32) -> Result<()> {
 
 #[inline(always)]
 fn constant(kind: ConstKind, index: u32) -> Slot {
-    match kind {
-        ConstKind::None => Slot::of(Tag::None),
-        ConstKind::Str => Slot::of(Tag::Str),
-        ConstKind::Bool => Slot::of(Tag::Bool),
-        ConstKind::StrTuple(len) => Slot::tuple(Tag::StrTuple, len),
-        ConstKind::Tuple(len) => Slot::tuple(Tag::Tuple, len),
-        ConstKind::Code { .. } => Slot::with(Tag::Code, index),
-        ConstKind::Int => Slot::of(Tag::Int),
-        ConstKind::Slice => Slot::of(Tag::Slice),
-        ConstKind::Other => Slot::OBJ,
-    }
+    // Those without a payload are nearly all: a look into a table, not a branch.
+    Slot::of(match kind {
+        ConstKind::StrTuple(len) => return Slot::tuple(Tag::StrTuple, len),
+        ConstKind::Tuple(len) => return Slot::tuple(Tag::Tuple, len),
+        ConstKind::Code { .. } => return Slot::with(Tag::Code, index),
+        ConstKind::None => Tag::None,
+        ConstKind::Str => Tag::Str,
+        ConstKind::Bool => Tag::Bool,
+        ConstKind::Int => Tag::Int,
+        ConstKind::Slice => Tag::Slice,
+        ConstKind::Other => Tag::Obj,
+    })
 }
 
 /// An attribute, or for a call the pair of it and what it is called on; "no method" is NULL in the slot of the other.
 #[inline(always)]
 pub(super) fn push_attribute(m: &mut Machine<'_>, owner: Slot, for_call: bool) {
-    if !for_call {
-        m.push(Slot::OBJ);
-    } else if m.version < Version::V313 {
-        m.push(Slot::of(Tag::MaybeNull));
-        m.push(Slot::OBJ);
+    let (low, high) = if m.version < Version::V313 {
+        (if for_call { Slot::of(Tag::MaybeNull) } else { Slot::OBJ }, Slot::OBJ)
     } else {
-        m.push(Slot::OBJ);
-        m.push(owner.retagged(Tag::MaybeNull));
-    }
+        (Slot::OBJ, owner.retagged(Tag::MaybeNull))
+    };
+    m.push_one_or_both(low, high, for_call);
 }
 
 /// From 3.13 on conditional jumps and UNARY_NOT compare with False and True and look no further.

@@ -147,6 +147,36 @@ impl Machine<'_> {
         self.stack.push(slot);
     }
 
+    /// Pushes one slot, or both. Which it is is anybody's guess, so that is no branch.
+    #[inline(always)]
+    pub(super) fn push_one_or_both(&mut self, first: Slot, second: Slot, both: bool) {
+        let depth = self.stack.len() + 1 + usize::from(both);
+        self.stack.push(first);
+        self.stack.push(second);
+        self.stack.truncate(depth);
+    }
+
+    /// Takes at most two objects and gives at most one, by the same steps however many.
+    #[inline(always)]
+    pub(super) fn exchange(&mut self, (pop, push): (usize, usize), result: Slot) -> Result<()> {
+        let depth = self.stack.len();
+        self.stack.push(result);
+        // For a slot that is not taken the result is looked at, an object.
+        let is_obj = |below: usize| self.stack[if below <= pop { depth - below } else { depth }].is_obj();
+        if !(is_obj(1) & is_obj(2)) {
+            return self.not_objects(pop);
+        }
+        self.stack[depth - pop] = result;
+        self.stack.truncate(depth - pop + push);
+        Ok(())
+    }
+
+    #[cold]
+    fn not_objects(&mut self, pop: usize) -> Result<()> {
+        self.stack.pop();
+        self.want_objects(pop)
+    }
+
     #[inline]
     pub(super) fn drop(&mut self, count: usize) {
         self.stack.truncate(self.stack.len() - count);

@@ -17,6 +17,7 @@ mod check;
 mod common;
 mod containers;
 pub mod first_loop;
+mod heads;
 mod interrupt;
 mod intrinsics;
 mod iteration;
@@ -42,6 +43,7 @@ use crate::version::Version;
 
 use borrow::Borrows;
 use check::Check;
+use heads::Heads;
 use machine::{Locals, Machine};
 use prover::Prover;
 use slot::Slot;
@@ -66,6 +68,8 @@ pub struct Scratch {
     levels: Vec<u32>,
     /// Per instruction: its block, if it is the head of one.
     block_of: Vec<u32>,
+    /// The same as a bit per instruction.
+    heads: Heads,
     blocks: Vec<Block>,
     slots: Vec<Slot>,
     bits: Vec<u64>,
@@ -157,11 +161,13 @@ fn run(
     scratch.block_of.clear();
     scratch.block_of.resize(program.insts.len(), NO_INDEX);
     scratch.blocks.clear();
-    let (block_of, blocks) = (&mut scratch.block_of, &mut scratch.blocks);
+    scratch.heads.reset(program.insts.len());
+    let (block_of, heads, blocks) = (&mut scratch.block_of, &mut scratch.heads, &mut scratch.blocks);
     let mut facts = check.run(|target| {
         let block = &mut block_of[target as usize];
         if *block == NO_INDEX {
             *block = blocks.len() as u32;
+            heads.add(target);
             blocks.push(Block { start: target, slots: 0, depth: 0, seen: false, queued: false });
         }
     })?;
@@ -214,6 +220,7 @@ fn run(
         rows: rows::of(version),
         levels: &scratch.levels,
         block_of: &scratch.block_of,
+        heads: &scratch.heads,
         blocks: &mut scratch.blocks,
         slots: &mut scratch.slots,
         bits: &mut scratch.bits,

@@ -2,6 +2,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::heads::Heads;
 use super::machine::Machine;
 use super::slot::{self, Slot, Tag};
 use super::{Block, Landings, MAX_STORED, common, containers, rows};
@@ -18,6 +19,7 @@ pub(super) struct Prover<'a> {
     pub(super) rows: &'static rows::Rows,
     pub(super) levels: &'a [u32],
     pub(super) block_of: &'a [u32],
+    pub(super) heads: &'a Heads,
     pub(super) blocks: &'a mut Vec<Block>,
     pub(super) slots: &'a mut Vec<Slot>,
     pub(super) bits: &'a mut Vec<u64>,
@@ -56,15 +58,8 @@ impl Prover<'_> {
         let mut untold = false;
         self.machine.copied = NO_INDEX;
         self.machine.index = start;
-        // The head at which a stretch begins does not end it.
-        let mut head = self.block_of[start as usize];
-        while let (Some(inst), Some(&block)) =
-            (program.insts.get(self.machine.index as usize), self.block_of.get(self.machine.index as usize))
-        {
-            if block != head {
-                return self.flow_to(self.machine.index);
-            }
-            head = NO_INDEX;
+        let end = self.heads.next(start + 1);
+        for inst in &program.insts[start as usize..end as usize] {
             let row = &self.rows[inst.opcode as usize];
             let op = row.op;
             let need = row.need(inst.arg);
@@ -107,7 +102,10 @@ impl Prover<'_> {
             }
             self.machine.index += 1;
         }
-        Err(stack::falls_off(program.insts.len()))
+        if end as usize == program.insts.len() {
+            return Err(stack::falls_off(program.insts.len()));
+        }
+        self.flow_to(end)
     }
 
     /// Fails unless the operation may stand behind KW_NAMES.

@@ -10,31 +10,22 @@ use crate::version::Version;
 pub(super) struct Row {
     effect: Effect,
     pub(super) op: Op,
-    /// The operation whose rules hold. For those that have none of their own it is one that takes and gives as much: see [`NOTHING`].
+    /// The operation whose rules hold. For those that have none of their own it is [`SIMPLE`] or [`OTHER`].
     pub(super) rules: Op,
     /// What an operation without rules of its own pushes.
     pub(super) result: Slot,
     flags: u8,
 }
 
-/// The operations that stand for all without rules of their own, by how many objects they take and give.
-pub(super) const NOTHING: Op = Op::NOP;
-pub(super) const MAKES_ONE: Op = Op::LOAD_BUILD_CLASS;
-pub(super) const REPLACES_ONE: Op = Op::UNARY_INVERT;
-pub(super) const JOINS_TWO: Op = Op::IS_OP;
-pub(super) const TAKES_ONE: Op = Op::STORE_GLOBAL;
-pub(super) const TAKES_TWO: Op = Op::STORE_ATTR;
+/// The operation that stands for all without rules of their own that take at most two objects and give at most one.
+pub(super) const SIMPLE: Op = Op::UNARY_INVERT;
+/// The one that stands for all others without rules of their own.
 pub(super) const OTHER: Op = Op::BUILD_STRING;
 
 /// Which of them stands for an operation.
 const fn plain_rules(effect: Effect) -> Op {
     match effect.fixed() {
-        Some((0, 0)) => NOTHING,
-        Some((0, 1)) => MAKES_ONE,
-        Some((1, 1)) => REPLACES_ONE,
-        Some((2, 1)) => JOINS_TWO,
-        Some((1, 0)) => TAKES_ONE,
-        Some((2, 0)) => TAKES_TWO,
+        Some((0..=2, 0..=1)) => SIMPLE,
         _ => OTHER,
     }
 }
@@ -71,6 +62,12 @@ impl Row {
     #[inline]
     pub(super) const fn ends(self) -> bool {
         self.flags & ENDS != 0
+    }
+
+    /// How many slots a [`SIMPLE`] operation takes, and how many it gives.
+    #[inline]
+    pub(super) const fn simple(&self) -> (usize, usize) {
+        self.effect.least()
     }
 
     /// How many slots there must be.
@@ -135,13 +132,10 @@ const fn rows(version: Version) -> Rows {
         if !effect.quiet {
             flags |= RAISES;
         }
-        let rules = if is_special { info.op } else { plain_rules(effect) };
+        let has_rules = is_special || matches!(info.op, Op::NOP);
+        let rules = if has_rules { info.op } else { plain_rules(effect) };
         assert!(
-            !(is_special
-                && matches!(
-                    rules,
-                    NOTHING | MAKES_ONE | REPLACES_ONE | JOINS_TWO | TAKES_ONE | TAKES_TWO | OTHER
-                )),
+            !(has_rules && matches!(rules, SIMPLE | OTHER)),
             "what stands for others must have no rules of its own"
         );
         out[opcode] = Row { effect, op: info.op, rules, result: result(effect.out), flags };
