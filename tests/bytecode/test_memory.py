@@ -259,3 +259,43 @@ def test_the_memory_of_many_instructions_goes_back():
     del instructions
     gc.collect()
     assert held - resident() > 0.8 * count * sys.getsizeof(b.create_instruction("NOP")) / 2**20
+
+
+def test_code_made_earlier_keeps_its_units_whatever_is_made_later():
+    codes = [large(statements).replace(co_name=f"f{statements}") for statements in (1, 2, 3, 60, 200)]
+    codes += [compile(f"x = {size * 'y+'}y", "<units>", "exec") for size in range(1, 700, 50)]
+    made = [b.roundtrip(code) for code in codes]
+    again = [b.roundtrip(code) for code in reversed(codes)]
+    assert [code.co_code for code in made] == [code.co_code for code in codes]
+    assert [code.co_code for code in reversed(again)] == [code.co_code for code in codes]
+
+
+def test_a_finalizer_may_make_code_while_code_is_made():
+    codes = [compile(f"def f{size}(a):\n  return [a{size * '+a'}, lambda: a]", "<f>", "exec") for size in range(60)]
+    made_meanwhile = []
+
+    class Cycle:
+        def __init__(self):
+            self.itself = self
+
+        def __del__(self):
+            made_meanwhile.append(b.roundtrip(codes[len(made_meanwhile) % len(codes)]))
+
+    before = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for code in codes * 20:
+            Cycle()
+            inner = code.co_consts[0]
+            for each in (code, inner):
+                made = b.roundtrip(each)
+                assert (made.co_code, made.co_varnames, made.co_cellvars) == (
+                    each.co_code,
+                    each.co_varnames,
+                    each.co_cellvars,
+                )
+    finally:
+        gc.set_threshold(*before)
+        gc.collect()
+    assert len(made_meanwhile) == len(codes) * 20
+    assert {code.co_code for code in made_meanwhile} == {code.co_code for code in codes}

@@ -131,3 +131,18 @@ def test_deep_nesting_of_regions():
         entry = b.InstructionExnTabEntry(first, last, handler[0], 0, bool(inner % 2) and False)
         first.exn_tab_entry = last.exn_tab_entry = entry
     assemble([*begin(), *opening, *closing, *end(), *handler])
+
+
+def test_each_name_has_one_place_however_it_is_spelled_in_memory():
+    texts = [*(f"name{i}" for i in range(3000)), "é", "\u4f60", "\U0001f600", "\ud800", "\udfff", "", "a", "A"]
+    insts = begin()
+    for copy in range(3):
+        for text in texts if copy else reversed(texts):
+            # a new object each time
+            name = (text + "?")[:-1]
+            insts += [b.create_instruction("LOAD_NAME", argval=name), b.create_instruction("POP_TOP")]
+    code = assemble([*insts, *end()])
+    assert sorted(code.co_names) == sorted(texts)
+    assert code.co_names == tuple(reversed(texts))
+    loads = [inst.argval for inst in dis.get_instructions(code) if inst.opname == "LOAD_NAME"]
+    assert loads == [*reversed(texts), *texts, *texts]
