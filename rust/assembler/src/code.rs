@@ -112,27 +112,19 @@ pub enum Trust {
 }
 
 impl Trust {
-    /// Whether a name of so many characters may vouch for anything. Most do not even have the length.
+    /// Whether a name of so many characters, of which the first is `first`, may vouch for anything. Most may not, and which it is is
+    /// anybody's guess, so that is one question and not many.
     #[inline]
     #[must_use]
-    pub const fn may_follow(length: usize) -> bool {
+    #[allow(clippy::needless_bitwise_bool, reason = "no branches")]
+    pub const fn may_follow(length: usize, first: u8) -> bool {
         // `.0` and `format`; all others are longer.
-        length == 2 || length >= 6
+        ((length == 2) | (length >= 6)) & ((first == b'.') | (first == b'_') | (first == b'f'))
     }
 
     /// What the name of a local, cell or free variable vouches for.
-    #[inline]
     #[must_use]
     pub fn of_name(name: &str, version: Version) -> Self {
-        // Nearly all names end here.
-        if matches!(name.as_bytes().first(), Some(b'.' | b'_' | b'f')) {
-            Self::of_compilers_name(name, version)
-        } else {
-            Self::None
-        }
-    }
-
-    fn of_compilers_name(name: &str, version: Version) -> Self {
         match name {
             // From 3.15 on, generator expressions call `iter` themselves.
             ".0" if version < Version::V315 => Self::Iterator,

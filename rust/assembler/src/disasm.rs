@@ -189,12 +189,10 @@ fn walk<const POSITIONS: bool>(
             inst.region = regions.current;
         }
         pos += 1 + shape.caches();
-        if shape.is_jump() {
-            let index = program.insts.len() as u32;
-            inst.target = target_unit(shape, pos, inst.arg, units, index)?;
-            inst.arg = 0;
-            scratch.jumps.push(index);
-        }
+        // Whether it is a jump is anybody's guess, so it is noted as one, and forgotten if it is none.
+        let jumps = scratch.jumps.len() + usize::from(shape.is_jump());
+        scratch.jumps.push(program.insts.len() as u32);
+        scratch.jumps.truncate(jumps);
         if POSITIONS {
             // Whether a new position begins is anybody's guess, so the first step is taken without a branch.
             line += usize::from(start >= stretch.end);
@@ -422,11 +420,14 @@ fn resolve_targets(
     };
     for &jump in &scratch.jumps {
         let inst = &mut program.insts[jump as usize];
-        inst.target = index_of(inst.target);
+        let shape = shapes[inst.opcode as usize];
+        let end = starts.get(jump as usize + 1).copied().unwrap_or(units);
+        inst.target = index_of(target_unit(shape, end, inst.arg, units, jump)?);
+        inst.arg = 0;
         if inst.target == NO_INDEX {
             return Err(Error::at(ErrorKind::BadJump, jump, "the jump lands inside an instruction"));
         }
-        fits &= (inst.target <= jump) == shapes[inst.opcode as usize].is_backward();
+        fits &= (inst.target <= jump) == shape.is_backward();
     }
     for region in &mut program.regions {
         region.target = index_of(region.target);

@@ -2,7 +2,7 @@
 use crate::capi::{self, Obj};
 use crate::names::Places;
 use crate::state::state;
-use pydynamo_assembler::code::{CONDITIONAL_ANNOTATIONS, LocalKind, Trust};
+use pydynamo_assembler::code::{LocalKind, Trust};
 use pydynamo_assembler::inst::NO_INDEX;
 use pydynamo_assembler::version::Version;
 use pyo3::ffi;
@@ -14,6 +14,11 @@ use std::borrow::Cow;
 pub const FAST_HIDDEN: u8 = 0x10;
 pub const FAST_CELL: u8 = 0x40;
 pub const FAST_FREE: u8 = 0x80;
+
+/// Where free variables begin, which come last.
+pub fn first_free(kinds: &[LocalKind]) -> usize {
+    kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1)
+}
 
 /// Names and kinds of localsplus.
 pub struct Locals<'py> {
@@ -33,15 +38,14 @@ pub struct Locals<'py> {
 }
 
 impl<'py> Locals<'py> {
-    /// Locals with these names and kinds.
-    pub fn new(tuple: Option<Obj>, names: Cow<'py, [Obj]>, kinds: Vec<LocalKind>) -> Self {
-        let first_free = kinds.iter().rposition(|kind| *kind != LocalKind::Free).map_or(0, |last| last + 1);
+    /// Locals with these names and kinds. From `first_free` on they are free variables.
+    pub fn new(tuple: Option<Obj>, names: Cow<'py, [Obj]>, kinds: Vec<LocalKind>, first_free: usize) -> Self {
         Self { tuple, names, kinds, first_free, places: None, free_places: None, lenient: false }
     }
 
     /// Locals in which every name is found, for analyses that do not care which it is.
     pub fn of_any_name() -> Self {
-        Self { lenient: true, ..Self::new(None, Cow::Borrowed(&[]), Vec::new()) }
+        Self { lenient: true, ..Self::new(None, Cow::Borrowed(&[]), Vec::new(), 0) }
     }
 
     /// Where `name` is.
@@ -106,19 +110,18 @@ fn find(known: &mut Option<Places>, names: &[Obj], name: &Bound<'_, PyString>) -
 }
 
 /// What a name vouches for.
+#[inline]
 pub fn trust_of(name: Obj) -> Trust {
-    if Trust::may_follow(length_of(name)) {
+    // SAFETY: a `str` that the caller keeps alive. Behind the fixed part of one that is ASCII, as compilers' names are, its text and a
+    // zero follow, and behind that of any other more fields, whose first byte means nothing here.
+    let (length, first) = unsafe {
+        (ffi::PyUnicode_GET_LENGTH(name) as usize, *name.cast::<ffi::PyASCIIObject>().add(1).cast::<u8>())
+    };
+    if Trust::may_follow(length, first) {
         Trust::of_name(text_of(name), state().version)
     } else {
         Trust::None
     }
-}
-
-/// A name's length in characters.
-#[inline]
-fn length_of(name: Obj) -> usize {
-    // SAFETY: a `str` that the caller keeps alive.
-    unsafe { ffi::PyUnicode_GET_LENGTH(name) as usize }
 }
 
 /// Where the name is under which the compiler of 3.14 keeps a set, or [`NO_INDEX`].
@@ -126,10 +129,9 @@ pub fn set_name(names: &Bound<'_, PyTuple>) -> u32 {
     if state().version < Version::V314 {
         return NO_INDEX;
     }
-    let is_it =
-        |name: &Obj| length_of(*name) == CONDITIONAL_ANNOTATIONS.len() && trust_of(*name) == Trust::Set;
     // SAFETY: the tuple is alive and so are its items, which are exact `str`.
-    let found = unsafe { capi::tuple_items(names.as_ptr()).iter().position(is_it) };
+    let found =
+        unsafe { capi::tuple_items(names.as_ptr()).iter().position(|name| trust_of(*name) == Trust::Set) };
     found.map_or(NO_INDEX, |index| index as u32)
 }
 

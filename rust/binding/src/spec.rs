@@ -2,7 +2,7 @@
 //! into a code object again.
 use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
-use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, same_text, text_of};
+use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, first_free, same_text, text_of};
 use crate::spare;
 use crate::state::state;
 use pydynamo_assembler::code::{Assembled, LocalKind, Trust};
@@ -39,6 +39,8 @@ struct Original {
     code: Obj,
     localsplusnames: Obj,
     localspluskinds: Obj,
+    /// The bits of all kinds together.
+    all_kinds: u8,
 }
 
 impl Original {
@@ -48,7 +50,13 @@ impl Original {
             code: view.object.as_ptr(),
             localsplusnames: view.field(layout.localsplusnames),
             localspluskinds: view.field(layout.localspluskinds),
+            all_kinds: view.bytes(layout.localspluskinds).iter().fold(0, |all, kind| all | kind),
         }
+    }
+
+    /// There are no cells and no free variables.
+    fn is_plain(&self) -> bool {
+        self.all_kinds & (FAST_CELL | FAST_FREE) == 0
     }
 }
 
@@ -125,10 +133,9 @@ impl<'py> Variables<'py> {
     /// # Safety
     /// `original` is alive.
     unsafe fn of_original(py: Python<'py>, original: Original) -> PyResult<Self> {
-        // SAFETY: as the contract says; the fields are bytes of kinds and a tuple of names.
+        // SAFETY: as the contract says; the field is a tuple of names.
         unsafe {
-            let kinds = capi::bytes_content(original.localspluskinds);
-            if kinds.iter().fold(0, |all, kind| all | kind) & (FAST_CELL | FAST_FREE) != 0 {
+            if !original.is_plain() {
                 return Self::of_object(py, original.code);
             }
             let names = Bound::from_borrowed_ptr(py, original.localsplusnames);
@@ -347,13 +354,18 @@ impl<'py> Spec<'py> {
                 let Original { localsplusnames: names, localspluskinds: kinds, .. } = original;
                 // SAFETY: both belong to the original code object, which outlives the spec.
                 let (items, bytes) = unsafe { (capi::tuple_items(names), capi::bytes_content(kinds)) };
+                if original.is_plain() {
+                    let kinds = (0..items.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
+                    return Locals::new(Some(names), Cow::Borrowed(items), kinds, items.len());
+                }
                 let kind = |(i, bits): (usize, &u8)| match bits & (FAST_CELL | FAST_FREE) {
                     0 => LocalKind::Local { arg: i < arguments },
                     FAST_CELL => LocalKind::Cell { arg: i < arguments },
                     _ => LocalKind::Free,
                 };
-                let kinds = bytes.iter().enumerate().map(kind).collect();
-                return Locals::new(Some(names), Cow::Borrowed(items), kinds);
+                let kinds: Vec<_> = bytes.iter().enumerate().map(kind).collect();
+                let first_free = first_free(&kinds);
+                return Locals::new(Some(names), Cow::Borrowed(items), kinds, first_free);
             }
         };
         // SAFETY: the spec owns the tuples.
@@ -373,9 +385,11 @@ impl<'py> Spec<'py> {
             }
         }
         let free = items(&variables.freevars);
+        let free_count = free.len();
         kinds.extend(free.iter().map(|_| LocalKind::Free));
         names.extend(free);
-        Locals::new(None, Cow::Owned(names), kinds)
+        let first_free = kinds.len() - free_count;
+        Locals::new(None, Cow::Owned(names), kinds, first_free)
     }
 
     /// Makes the code object.
@@ -473,7 +487,8 @@ impl<'py> Spec<'py> {
     /// Locals of comprehensions that were inlined into a class or a module are hidden from `locals()`. CPython's
     /// constructor cannot be told, so the marks are copied from the original.
     fn restore_hidden(&self, code: &Bound<'py, PyAny>) {
-        let Some(Original { localsplusnames: old_names, localspluskinds: old_kinds, .. }) = self.original
+        let Some(Original { localsplusnames: old_names, localspluskinds: old_kinds, .. }) =
+            self.original.filter(|original| original.all_kinds & FAST_HIDDEN != 0)
         else {
             return;
         };
@@ -481,9 +496,6 @@ impl<'py> Spec<'py> {
         // SAFETY: the fields are tuples of names and bytes of kinds, of code objects that are alive.
         unsafe {
             let old_kinds = capi::bytes_content(old_kinds);
-            if !old_kinds.iter().any(|kind| kind & FAST_HIDDEN != 0) {
-                return;
-            }
             let (old_names, new_names) = (
                 capi::tuple_items(old_names),
                 capi::tuple_items(read::<Obj>(code.as_ptr(), layout.localsplusnames)),

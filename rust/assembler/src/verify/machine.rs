@@ -24,9 +24,8 @@ impl Locals {
         self.bits.clear();
         self.bits.resize(2 * self.words, 0);
         for (i, kind) in meta.locals.iter().enumerate() {
-            if let LocalKind::Local { arg: true } | LocalKind::Cell { arg: true } = kind {
-                self.bits[i / 64] |= 1 << (i % 64);
-            }
+            let is_bound = matches!(kind, LocalKind::Local { arg: true } | LocalKind::Cell { arg: true });
+            self.bits[i / 64] |= u64::from(is_bound) << (i % 64);
         }
     }
 

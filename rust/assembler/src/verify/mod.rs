@@ -11,13 +11,13 @@
 //! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for, and what CPython's own compiler
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
 //! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Landings::AsWritten`]).
+mod blocks;
 mod borrow;
 mod calls;
 mod check;
 mod common;
 mod containers;
 pub mod first_loop;
-mod heads;
 mod interrupt;
 mod intrinsics;
 mod iteration;
@@ -30,9 +30,6 @@ mod special;
 mod variables;
 mod wants;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use crate::code::{CodeMeta, Program, RegionDepth, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -41,9 +38,9 @@ use crate::stack::{self, Depths, MAX_DEPTH, UNREACHED};
 use crate::tables;
 use crate::version::Version;
 
+use blocks::Blocks;
 use borrow::Borrows;
 use check::Check;
-use heads::Heads;
 use machine::{Locals, Machine};
 use prover::Prover;
 use slot::Slot;
@@ -51,29 +48,15 @@ use slot::Slot;
 /// Slots that the states of all blocks may hold together, and words of their locals. Deep stacks and many blocks would
 /// otherwise multiply: code that compilers write stays below a hundredth of it.
 const MAX_STORED: usize = 1 << 26;
-/// A place where paths meet, and the state that holds there.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    start: u32,
-    slots: u32,
-    depth: u32,
-    seen: bool,
-    queued: bool,
-}
 
 /// What is reused from one program to the next.
 #[derive(Default)]
 pub struct Scratch {
     depths: Depths,
     levels: Vec<u32>,
-    /// Per instruction: its block, if it is the head of one.
-    block_of: Vec<u32>,
-    /// The same as a bit per instruction.
-    heads: Heads,
-    blocks: Vec<Block>,
+    blocks: Blocks,
     slots: Vec<Slot>,
     bits: Vec<u64>,
-    queue: BinaryHeap<Reverse<(u32, u32)>>,
     stack: Vec<Slot>,
     handler: Vec<Slot>,
     locals: Locals,
@@ -81,7 +64,7 @@ pub struct Scratch {
 
 impl std::fmt::Debug for Scratch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scratch").field("blocks", &self.blocks.len()).finish_non_exhaustive()
+        f.debug_struct("Scratch").field("blocks", &self.blocks.count()).finish_non_exhaustive()
     }
 }
 
@@ -158,37 +141,27 @@ fn run(
     let version = meta.version;
     let tables = tables::get(version);
     let check = Check { version, tables, program, meta };
-    scratch.block_of.clear();
-    scratch.block_of.resize(program.insts.len(), NO_INDEX);
-    scratch.blocks.clear();
-    scratch.heads.reset(program.insts.len());
-    let (block_of, heads, blocks) = (&mut scratch.block_of, &mut scratch.heads, &mut scratch.blocks);
-    let mut facts = check.run(|target| {
-        let block = &mut block_of[target as usize];
-        if *block == NO_INDEX {
-            *block = blocks.len() as u32;
-            heads.add(target);
-            blocks.push(Block { start: target, slots: 0, depth: 0, seen: false, queued: false });
-        }
-    })?;
+    let blocks = &mut scratch.blocks;
+    blocks.reset(program.insts.len());
+    let mut facts = check.run(|target| blocks.add_head(target))?;
+    blocks.number();
     if meta.flags & first_loop::ASYNC != 0
         && let Some(local) = meta.trusted_locals.iter().position(|trust| *trust == Trust::Iterator)
     {
         facts.is_async_first = first_loop::wanted(version, program, local as u32) == Trust::AsyncIterator;
     }
-    let prologue_end = check.prologue(|index| block_of[index as usize] != NO_INDEX)?;
+    let prologue_end = check.prologue(|index| blocks.is_head(index))?;
     levels(version, program, scratch)?;
 
     scratch.slots.clear();
-    scratch.queue.clear();
     scratch.locals.reset(meta);
     scratch.bits.clear();
-    let words = scratch.blocks.len() * scratch.locals.bits().len();
+    let words = scratch.blocks.count() * scratch.locals.bits().len();
     if words > MAX_STORED {
         let reason = format!(
             "{} locals and {} jump targets are too many to verify together",
             meta.locals.len(),
-            scratch.blocks.len()
+            scratch.blocks.count()
         );
         return Err(Error::whole(ErrorKind::TooLarge, reason));
     }
@@ -219,18 +192,15 @@ fn run(
         machine,
         rows: rows::of(version),
         levels: &scratch.levels,
-        block_of: &scratch.block_of,
-        heads: &scratch.heads,
         blocks: &mut scratch.blocks,
         slots: &mut scratch.slots,
         bits: &mut scratch.bits,
-        queue: &mut scratch.queue,
         handler: &mut scratch.handler,
         landings,
         max: 0,
     };
     prover.block(0)?;
-    while let Some(Reverse((_, block))) = prover.queue.pop() {
+    while let Some(block) = prover.blocks.take() {
         prover.resume(block)?;
     }
     let max_depth = prover.max as u32;

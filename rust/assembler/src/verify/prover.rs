@@ -1,11 +1,8 @@
 //! The verifier's loop: straight-line code is interpreted in place, states meet at heads of blocks.
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use super::heads::Heads;
+use super::blocks::{Block, Blocks};
 use super::machine::Machine;
 use super::slot::{self, Slot, Tag};
-use super::{Block, Landings, MAX_STORED, common, containers, rows};
+use super::{Landings, MAX_STORED, common, containers, rows};
 use crate::adapt::landing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -18,12 +15,9 @@ pub(super) struct Prover<'a> {
     pub(super) machine: Machine<'a>,
     pub(super) rows: &'static rows::Rows,
     pub(super) levels: &'a [u32],
-    pub(super) block_of: &'a [u32],
-    pub(super) heads: &'a Heads,
-    pub(super) blocks: &'a mut Vec<Block>,
+    pub(super) blocks: &'a mut Blocks,
     pub(super) slots: &'a mut Vec<Slot>,
     pub(super) bits: &'a mut Vec<u64>,
-    pub(super) queue: &'a mut BinaryHeap<Reverse<(u32, u32)>>,
     pub(super) handler: &'a mut Vec<Slot>,
     pub(super) landings: Landings,
     pub(super) max: usize,
@@ -32,9 +26,8 @@ pub(super) struct Prover<'a> {
 impl Prover<'_> {
     /// Takes up a block with the state that was noted for it.
     pub(super) fn resume(&mut self, block: u32) -> Result<()> {
-        let b = &mut self.blocks[block as usize];
-        b.queued = false;
-        let (start, slots, depth) = (b.start, b.slots as usize, b.depth as usize);
+        let Block { start, slots, depth, .. } = self.blocks.get(block);
+        let (slots, depth) = (slots as usize, depth as usize);
         let m = &mut self.machine;
         m.stack.clear();
         m.stack.extend_from_slice(&self.slots[slots..slots + depth]);
@@ -58,7 +51,7 @@ impl Prover<'_> {
         let mut untold = false;
         self.machine.copied = NO_INDEX;
         self.machine.index = start;
-        let end = self.heads.next(start + 1);
+        let end = self.blocks.next_head(start + 1);
         for inst in &program.insts[start as usize..end as usize] {
             let row = &self.rows[inst.opcode as usize];
             let op = row.op;
@@ -227,7 +220,7 @@ impl Prover<'_> {
                 .machine
                 .error(ErrorKind::BadAdjacency, "nothing may jump between KW_NAMES and its call"));
         }
-        let block = self.block_of[target as usize];
+        let block = self.blocks.at(target);
         let stack = std::mem::take(&mut self.machine.stack);
         let result = self.merge(block, &stack);
         self.machine.stack = stack;
@@ -251,7 +244,7 @@ impl Prover<'_> {
         }
         stack.push(Slot::of(Tag::Exc));
         self.max = self.max.max(stack.len());
-        let result = self.merge(self.block_of[r.target as usize], &stack);
+        let result = self.merge(self.blocks.at(r.target), &stack);
         *self.handler = stack;
         result
     }
@@ -259,7 +252,7 @@ impl Prover<'_> {
     /// Joins a state into a block's, which is queued if that changes it.
     #[inline(always)]
     fn merge(&mut self, block: u32, stack: &[Slot]) -> Result<()> {
-        let b = self.blocks[block as usize];
+        let b = self.blocks.get(block);
         let width = self.machine.locals.bits().len();
         let mut changed = !b.seen;
         self.machine.spend(stack.len())?;
@@ -282,7 +275,6 @@ impl Prover<'_> {
         }
         let bits = self.machine.locals.bits();
         let noted = &mut self.bits[block as usize * width..(block as usize + 1) * width];
-        let b = &mut self.blocks[block as usize];
         if b.seen {
             for (noted, here) in noted.iter_mut().zip(bits) {
                 changed |= *noted & !here != 0;
@@ -292,16 +284,11 @@ impl Prover<'_> {
             if self.slots.len() + stack.len() > MAX_STORED {
                 return Err(self.machine.too_much());
             }
-            b.seen = true;
-            b.slots = self.slots.len() as u32;
-            b.depth = stack.len() as u32;
+            self.blocks.see(block, self.slots.len(), stack.len());
             self.slots.extend_from_slice(stack);
             noted.copy_from_slice(bits);
         }
-        if changed && !b.queued {
-            b.queued = true;
-            self.queue.push(Reverse((b.start, block)));
-        }
+        self.blocks.queue(block, changed);
         Ok(())
     }
 
