@@ -21,6 +21,7 @@ from pydynamo.bytecode import (
 
 VERSION = sys.version_info[:2]
 Edit = Callable[[list[Instruction]], object]
+CONDITIONAL_BACKWARD = "POP_JUMP_BACKWARD_IF" if VERSION < (3, 12) else "POP_JUMP_IF"
 
 
 def edited(function: FunctionType, edit: Edit) -> FunctionType:
@@ -401,6 +402,25 @@ def test_loops_that_no_signal_can_stop_are_refused() -> None:
         insts[index(insts, "JUMP_BACKWARD")].opname = "JUMP_BACKWARD_NO_INTERRUPT"
 
     refused(source, edit, "bad-jump")
+
+
+@pytest.mark.skipif("JUMP_BACKWARD_NO_INTERRUPT" not in dis.opmap, reason="not in this version")
+@pytest.mark.parametrize("name", [name for name in dis.opmap if name.startswith(CONDITIONAL_BACKWARD)])
+def test_a_conditional_jump_lets_signals_in_only_where_it_jumps(name: str) -> None:
+    """A loop that goes on behind such a jump back and never takes it is deaf as well."""
+
+    def source() -> None:
+        pass
+
+    def loop(closed_by: str) -> Edit:
+        def edit(insts: list[Instruction]) -> None:
+            head = create_instruction("LOAD_CONST", argval=True)
+            insts[1:1] = [head, create_instruction(name, target=head), create_instruction(closed_by, target=head)]
+
+        return edit
+
+    edited(source, loop("JUMP_BACKWARD"))
+    refused(source, loop("JUMP_BACKWARD_NO_INTERRUPT"), "bad-jump")
 
 
 # The stack

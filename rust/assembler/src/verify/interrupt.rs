@@ -12,18 +12,26 @@ use crate::version::Version;
 const ON_PATH: u8 = 1;
 const DONE: u8 = 2;
 
-/// Whether an operation lets signals in before control leaves it.
-fn looks(version: Version, op: Op, arg: u32) -> bool {
+/// When an operation lets signals in before control leaves it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Looks {
+    Never,
+    /// Not when control goes on, nor when the test of the condition raises.
+    WhenItJumps,
+    Always,
+}
+
+fn looks(version: Version, op: Op, arg: u32) -> Looks {
     match op {
-        Op::JUMP_BACKWARD
-        | Op::POP_JUMP_BACKWARD_IF_FALSE
+        Op::POP_JUMP_BACKWARD_IF_FALSE
         | Op::POP_JUMP_BACKWARD_IF_TRUE
         | Op::POP_JUMP_BACKWARD_IF_NONE
-        | Op::POP_JUMP_BACKWARD_IF_NOT_NONE
+        | Op::POP_JUMP_BACKWARD_IF_NOT_NONE => Looks::WhenItJumps,
+        Op::JUMP_BACKWARD
         // Whoever resumes the generator is asked.
-        | Op::YIELD_VALUE => true,
-        Op::RESUME if arg & (if version == Version::V315 { 7 } else { 3 }) < 2 => true,
-        _ => false,
+        | Op::YIELD_VALUE => Looks::Always,
+        Op::RESUME if arg & (if version == Version::V315 { 7 } else { 3 }) < 2 => Looks::Always,
+        _ => Looks::Never,
     }
 }
 
@@ -66,8 +74,10 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
     let edge = |index: u32, n: u8| -> Option<u32> {
         let inst = &insts[index as usize];
         let info = &info[inst.opcode as usize];
-        if looks(version, info.op, inst.arg) {
-            return None;
+        match looks(version, info.op, inst.arg) {
+            Looks::Always => return None,
+            Looks::WhenItJumps if n == 1 => return None,
+            _ => {}
         }
         if version == Version::V313
             && info.op == Op::JUMP_BACKWARD_NO_INTERRUPT
