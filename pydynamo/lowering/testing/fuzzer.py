@@ -95,6 +95,8 @@ class Graph:
             out = _shake(out, gen) if kind in ACCUMULATING or kind in INEXACT else out
             if kind == "layer_norm":
                 out = _cancelled(out, still[args[0]], gen)
+            if kind == "prod":
+                out = _in_other_order(out, fn, operands[0], gen)
             if kind == "gelu":
                 out = _short_of_one(out, operands[0], gen)
             out = _other_signs(out, gen, torch.isnan(out) | (out == 0) if kind in UNSIGNED_ZEROS else torch.isnan(out))
@@ -144,6 +146,24 @@ def _short_of_one(out: torch.Tensor, x: torch.Tensor, gen: torch.Generator) -> t
     off = torch.rand(x.shape, generator=gen, dtype=torch.float64) * 4 - 2
     single = torch.finfo(torch.float32 if x.element_size() < 8 else x.dtype).eps
     return (out.double() + off * single * x.double()).to(out.dtype)
+
+
+def _in_other_order(
+    out: torch.Tensor, prod: Callable[[torch.Tensor], torch.Tensor], x: torch.Tensor, gen: torch.Generator
+) -> torch.Tensor:
+    """The product `out` of factors `x` as other orders of them may have it: where some overflow on the way, some underflow, or
+    one is zero, the rest decides between a number, infinity, zero and the NaN that infinity times zero is."""
+    if not x.dtype.is_floating_point:
+        return out
+    size = torch.where(x == 0, 1, x.abs())
+    infinite = prod(size.clamp(min=1)).isinf()
+    zero = (prod(size.clamp(max=1)) == 0) | (prod((x != 0).to(x.dtype)) == 0)
+    chance = torch.rand(out.shape, generator=gen)
+    signed = torch.copysign
+    other = torch.where(zero & (chance < 0.25), signed(torch.zeros_like(out), out), out)
+    other = torch.where(infinite & (chance > 0.75), signed(torch.full_like(out, torch.inf), out), other)
+    other = torch.where(infinite & zero & (chance > 0.25) & (chance < 0.5), torch.nan, other)
+    return torch.where((infinite | zero) & (chance > 0.5) & (chance < 0.75), prod(x.double()).to(out.dtype), other)
 
 
 def _share(gen: torch.Generator) -> float:
