@@ -46,12 +46,14 @@ _SAFE_TYPES: Final = (
 
 
 def _is_safe_constant(value: object) -> bool:
-    """Whether a constant can be shared: nobody can change it."""
-    todo = [value]
+    """Whether a constant can be shared: nobody can change it. What stands in it many times is looked at once."""
+    todo, seen = [value], set[int]()
     while todo:
         item = todo.pop()
         if isinstance(item, (tuple, frozenset)):
-            todo.extend(item)
+            if id(item) not in seen:
+                seen.add(id(item))
+                todo.extend(item)
         elif isinstance(item, slice):
             todo += [item.start, item.stop, item.step]
         elif not isinstance(item, _SAFE_TYPES):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sysconfig
+import textwrap
 import types
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +38,31 @@ def code_objects() -> tuple[types.CodeType, ...]:
         if path.exists():
             found += nested(compile(path.read_bytes(), str(path), "exec"))
     assert len(found) > 1000
+    return tuple(found)
+
+
+#: Modules of CPython's own tests that compile programs from strings: what no library does stands there.
+PROGRAMS = """
+    test_compile test_except_star test_grammar test_patma test_peepholer test_super test_syntax test_type_aliases
+    test_type_annotations test_type_params test_typing test_unpack_ex test_with test_async_def test_coroutines
+""".split()
+
+
+@functools.cache
+def programs() -> tuple[types.CodeType, ...]:
+    """The code objects of every string in those modules that is a program; none where CPython came without its tests."""
+    folder = Path(sysconfig.get_path("stdlib")) / "test"
+    texts: dict[str, None] = {}
+    found: list[types.CodeType] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for path in (folder / f"{name}.py" for name in PROGRAMS):
+            if path.exists():
+                for code in nested(compile(path.read_bytes(), str(path), "exec")):
+                    texts.update((const, None) for const in code.co_consts if isinstance(const, str) and "\n" in const)
+        for text in texts:
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                found += nested(compile(textwrap.dedent(text), "<program>", "exec", dont_inherit=True))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pydynamo import bytecode
-from tests.bytecode.corpus import code_objects, difference
+from tests.bytecode.corpus import code_objects, difference, programs
 
 
 def nothing(instructions, code_options):
@@ -29,6 +29,13 @@ def reassemble(code):
 def test_code_is_byte_identical(way):
     differences = [text for code in code_objects() if (text := difference(code, way(code)))]
     assert not differences, f"{len(differences)} of {len(code_objects())}, first: {differences[0]}"
+
+
+def test_what_cpythons_tests_compile_is_byte_identical_and_provable_in_any_order():
+    for seed, code in enumerate(programs()):
+        for way in (bytecode.roundtrip, lambda code: bytecode.transform_code_object(code, nothing)):
+            assert not difference(code, way(code))
+        bytecode.verify(bytecode.shuffled(code, seed, every=3, cut=3))
 
 
 def test_hidden_locals_of_inlined_comprehensions_stay_hidden():

@@ -29,6 +29,7 @@ fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
         locals: &[],
         trusted_locals: &[],
         has_class_cell: false,
+        class_dict: pydynamo_assembler::inst::NO_INDEX,
     }
 }
 

@@ -87,6 +87,7 @@ impl Pipeline {
             locals: &[],
             trusted_locals: &[],
             has_class_cell: false,
+            class_dict: pydynamo_assembler::inst::NO_INDEX,
         };
         assemble::assemble(
             &self.program,

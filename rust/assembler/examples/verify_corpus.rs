@@ -65,6 +65,7 @@ fn constant(bytes: &[u8]) -> ConstKind {
             freevars: size,
             generator: bytes[5] != 0,
             args: [trust(bytes[6]), trust(bytes[8])],
+            takes_more: false,
         },
         _ => ConstKind::Other,
     }
@@ -135,6 +136,7 @@ fn main() {
                     locals: &case.locals,
                     trusted_locals: &case.trusted,
                     has_class_cell: false,
+                    class_dict: pydynamo_assembler::inst::NO_INDEX,
                 };
                 let result = verify::verify(&case.program, &meta, Landings::AsWritten, &mut scratch);
                 if round != 0 {

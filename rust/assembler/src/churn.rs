@@ -54,10 +54,40 @@ pub fn insert_nops(version: Version, program: &mut Program, random: &mut Random,
     rewrite.finish(program);
 }
 
+/// Some order of the pieces that begin at `starts`, in which the first is first and no piece stands before one that it jumps back to.
+fn order(insts: &[Inst], starts: &[usize], random: &mut Random) -> Vec<usize> {
+    let piece_of = |index: usize| starts.partition_point(|start| *start <= index) - 1;
+    let mut followers = vec![Vec::new(); starts.len()];
+    let mut waits_for = vec![0_u32; starts.len()];
+    for (index, inst) in insts.iter().enumerate() {
+        if let Some(target) = inst.jump().filter(|target| *target as usize <= index) {
+            let (first, then) = (piece_of(target as usize), piece_of(index));
+            if first != 0 && first != then {
+                followers[first].push(then);
+                waits_for[then] += 1;
+            }
+        }
+    }
+    let mut order = vec![0];
+    let mut ready: Vec<usize> = (1..starts.len()).filter(|piece| waits_for[*piece] == 0).collect();
+    while !ready.is_empty() {
+        let piece = ready.swap_remove(random.below(ready.len() as u32) as usize);
+        order.push(piece);
+        for then in &followers[piece] {
+            waits_for[*then] -= 1;
+            if waits_for[*then] == 0 {
+                ready.push(*then);
+            }
+        }
+    }
+    order
+}
+
 /// Cuts the program into pieces, also in the middle of straight-line code, and lays them out in another order.
 ///
 /// A piece that ran on into the next one gets a jump to it, with the position of what is behind it and the region of what is ahead, where
-/// the stack is the same. The first piece holds the prologue and stays first.
+/// the stack is the same. The first piece holds the prologue and stays first. Jumps back stay jumps back: there CPython looks for
+/// signals, and a loop that is closed by other jumps and by exceptions alone could not be interrupted.
 pub fn permute_blocks(version: Version, program: &mut Program, random: &mut Random, every: u32) {
     let tables = tables::get(version);
     let Some(jump) = tables.opcode(Op::JUMP_FORWARD) else { return };
@@ -74,11 +104,7 @@ pub fn permute_blocks(version: Version, program: &mut Program, random: &mut Rand
     }
     let count = starts.len();
     starts.push(insts.len());
-    let mut order: Vec<usize> = (1..count).collect();
-    for at in (1..order.len()).rev() {
-        order.swap(at, random.below(at as u32 + 1) as usize);
-    }
-    order.insert(0, 0);
+    let order = order(insts, &starts[..count], random);
     let mut place = vec![0; insts.len()];
     let mut out = Vec::with_capacity(insts.len() * 2);
     for (at, &piece) in order.iter().enumerate() {

@@ -79,6 +79,9 @@ pub enum ConstKind {
         generator: bool,
         /// What its first two positional parameters take for granted; see [`Trust::of_name`].
         args: [Trust; 2],
+        /// Another parameter, too, takes for granted what only its maker can see to. Compilers write no such code, and no function
+        /// may be made of it.
+        takes_more: bool,
     },
     /// Anything else.
     Other,
@@ -112,6 +115,12 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Whether CPython relies on it without looking, so that whoever calls code with such a parameter must see to it.
+    #[must_use]
+    pub const fn is_relied_on(self) -> bool {
+        !matches!(self, Self::None | Self::Int | Self::Any)
+    }
+
     /// Whether a name of so many characters, of which the first is `first`, may vouch for anything. Most may not, and which it is is
     /// anybody's guess, so that is one question and not many.
     #[inline]
@@ -120,6 +129,13 @@ impl Trust {
     pub const fn may_follow(length: usize, first: u8) -> bool {
         // `.0` and `format`; all others are longer.
         ((length == 2) | (length >= 6)) & ((first == b'.') | (first == b'_') | (first == b'f'))
+    }
+
+    /// What the first parameter is, by its name and the next variable's: where a generic function has defaults for keywords alone,
+    /// they are passed first, and the parameter is called `.defaults` all the same.
+    #[must_use]
+    pub const fn of_first_parameter(self, next: Self, parameters: usize) -> Self {
+        if parameters == 1 && matches!((self, next), (Self::Tuple, Self::Dict)) { Self::Dict } else { self }
     }
 
     /// What the name of a local, cell or free variable vouches for.
@@ -178,6 +194,8 @@ pub struct CodeMeta<'a> {
     pub trusted_locals: &'a [Trust],
     /// A free variable is called `__class__`, so that `super()` works.
     pub has_class_cell: bool,
+    /// Which local is called `__classdict__`, the namespace of a class, or [`crate::inst::NO_INDEX`].
+    pub class_dict: u32,
 }
 
 /// Options of assembly.

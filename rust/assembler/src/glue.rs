@@ -69,7 +69,19 @@ impl<'a> Glue<'a> {
             | (Op::KW_NAMES, Op::PRECALL | Op::CALL)
             | (Op::YIELD_VALUE, Op::RESUME)
             | (Op::SEND, Op::YIELD_VALUE)
-            | (_, Op::NOT_TAKEN) => true,
+            | (_, Op::NOT_TAKEN)
+            // What a jump says of the value is known as long as nothing stands between the two.
+            | (
+                Op::COPY,
+                Op::POP_JUMP_IF_NONE
+                | Op::POP_JUMP_IF_NOT_NONE
+                | Op::POP_JUMP_FORWARD_IF_NONE
+                | Op::POP_JUMP_FORWARD_IF_NOT_NONE
+                | Op::POP_JUMP_BACKWARD_IF_NONE
+                | Op::POP_JUMP_BACKWARD_IF_NOT_NONE,
+            )
+            // What a name is taken for hangs on the namespace that is asked for it.
+            | (Op::LOAD_DEREF, Op::LOAD_FROM_DICT_OR_DEREF) => true,
             _ => false,
         }
     }

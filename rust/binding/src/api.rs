@@ -258,6 +258,7 @@ fn put_together<'py>(
     mut placed: Option<&mut Vec<u32>>,
 ) -> PyResult<Made<'py>> {
     let py = instructions.py();
+    spec.check_consts()?;
     let mut pools = Pools {
         consts: ConstPool::new(spec.consts.clone()),
         names: NamePool::new(spec.names.clone()),

@@ -1,7 +1,7 @@
 //! What the verifier must know of constants.
 use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
-use crate::locals::{FAST_FREE, trust_of};
+use crate::locals::{FAST_FREE, trust_of, trust_of_parameter};
 use crate::state::state;
 use pydynamo_assembler::code::{ConstKind, Program, Trust};
 use pydynamo_assembler::verify::first_loop;
@@ -88,15 +88,22 @@ unsafe fn code_kind(object: Obj) -> ConstKind {
         let argcount = read::<i32>(object, state().layout.argcount) as usize;
         let flags = read::<i32>(object, state().layout.flags);
         let arg = |i: usize| {
-            let trust = if i < argcount { trust_of(names[i]) } else { Trust::None };
+            let mut trust = if i < argcount { trust_of_parameter(names[i]) } else { Trust::None };
+            if let (0, Some(next)) = (i, names.get(1)) {
+                trust = trust.of_first_parameter(trust_of(*next), argcount);
+            }
             if trust == Trust::Iterator && flags as u32 & first_loop::ASYNC != 0 {
                 first_loop_of(object, i as u32)
             } else {
                 trust
             }
         };
+        // What `*args` and `**kwargs` are the call decides.
+        let parameters = argcount + read::<i32>(object, state().layout.kwonlyargcount) as usize;
+        let takes_more =
+            (0..parameters).any(|i| (i >= 2 || i >= argcount) && trust_of_parameter(names[i]).is_relied_on());
         let freevars = kinds.iter().filter(|kind| *kind & FAST_FREE != 0).count() as u32;
         let generator = flags & CO_GENERATOR != 0;
-        ConstKind::Code { freevars, generator, args: [arg(0), arg(1)] }
+        ConstKind::Code { freevars, generator, args: [arg(0), arg(1)], takes_more }
     }
 }

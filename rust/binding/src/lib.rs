@@ -5,7 +5,7 @@
 //! | `capi`, `layout`, `state` | the running interpreter: C API, layout of code objects, its opcodes |
 //! | `instruction`, `entry` | the objects that Python edits |
 //! | `list` | program → list of instructions |
-//! | `lower`, `regions`, `pools`, `names`, `pairs`, `foreign` | list of instructions → program and pools |
+//! | `lower`, `regions`, `pools`, `names`, `nesting`, `pairs`, `foreign` | list of instructions → program and pools |
 //! | `spec`, `spare` | all of a code object but its instructions; how CPython is given those |
 //! | `pipeline` | program → verified code object |
 //! | `native` | transformations that never leave the core |
@@ -24,6 +24,7 @@ mod locals;
 mod lower;
 mod names;
 mod native;
+mod nesting;
 mod pairs;
 mod pipeline;
 mod pools;

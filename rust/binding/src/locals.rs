@@ -72,18 +72,31 @@ impl<'py> Locals<'py> {
     }
 
     /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
-    pub fn trusted(&self, trust: &mut Vec<Trust>) {
-        let matters = |trust: Trust| !matches!(trust, Trust::None | Trust::Any);
+    /// Says whether any name vouches for anything.
+    pub fn trusted(&self, trust: &mut Vec<Trust>) -> bool {
         let mut any = false;
         trust.clear();
-        trust.extend(self.names.iter().map(|name| trust_of(*name)).inspect(|trust| any |= matters(*trust)));
+        trust.extend(self.names.iter().zip(&self.kinds).map(|(name, kind)| match trust_of(*name) {
+            // Anybody may call another variable `format`.
+            Trust::Int if *kind != (LocalKind::Local { arg: true }) => Trust::None,
+            trust => {
+                any |= trust.is_relied_on();
+                trust
+            }
+        }));
         if !any {
-            return;
+            return false;
+        }
+        // The compiler keeps its set in a cell. Anybody may call an argument or another local so.
+        for (trust, kind) in trust.iter_mut().zip(&self.kinds) {
+            if *trust == Trust::Set && !matches!(kind, LocalKind::Cell { arg: false } | LocalKind::Free) {
+                *trust = Trust::None;
+            }
         }
         // Apart from torch's, there are but half a dozen of these names.
         let mut seen: Vec<(&str, usize)> = Vec::new();
         for (index, name) in self.names.iter().enumerate() {
-            if !matters(trust[index]) {
+            if !trust[index].is_relied_on() {
                 continue;
             }
             let text = text_of(*name);
@@ -95,6 +108,13 @@ impl<'py> Locals<'py> {
                 None => seen.push((text, index)),
             }
         }
+        true
+    }
+
+    /// Where the namespace of a class is kept.
+    pub fn class_dict(&self) -> u32 {
+        let found = self.names.iter().position(|name| text_of(*name) == "__classdict__");
+        found.map_or(NO_INDEX, |index| index as u32)
     }
 
     /// Whether a free variable is called `__class__`.
@@ -121,6 +141,14 @@ pub fn trust_of(name: Obj) -> Trust {
         Trust::of_name(text_of(name), state().version)
     } else {
         Trust::None
+    }
+}
+
+/// What the name of a parameter vouches for. A set under a name that anybody may write is never passed by a compiler.
+pub fn trust_of_parameter(name: Obj) -> Trust {
+    match trust_of(name) {
+        Trust::Set => Trust::None,
+        trust => trust,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::errors::{self, Culprit};
 use crate::foreign;
 use crate::instruction::{self, Flags, Instruction};
 use crate::locals::Locals;
+use crate::nesting;
 use crate::pairs::{WidePair, split_pairs};
 use crate::pools::{ConstPool, NamePool};
 use crate::regions::Regions;
@@ -423,11 +424,7 @@ fn settle<'py>(
             Operand::Const => match pools.consts.index(&item.argval)? {
                 Some(arg) => arg,
                 None => {
-                    return fail(
-                        ErrorKind::BadConstant,
-                        index,
-                        "the constant is nested too deeply (more than 200 levels)",
-                    );
+                    return fail(ErrorKind::BadConstant, index, nesting::REASON);
                 }
             },
             Operand::Name | Operand::NameBits => {

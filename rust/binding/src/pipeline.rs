@@ -9,6 +9,7 @@ use crate::state::{Operand, state};
 use pydynamo_assembler::assemble::{self, Scratch};
 use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program, RegionDepth, Trust};
 use pydynamo_assembler::disasm::Unedited;
+use pydynamo_assembler::inst::NO_INDEX;
 use pydynamo_assembler::stack::{self, Depths};
 use pydynamo_assembler::verify::{self, Landings};
 use pydynamo_assembler::{Error, ErrorKind};
@@ -128,8 +129,8 @@ fn meta<'a>(
     trust: &'a mut Vec<Trust>,
 ) -> CodeMeta<'a> {
     const_kinds(consts, kinds);
-    locals.trusted(trust);
-    spec.trust_stars(trust);
+    let class_dict = if locals.trusted(trust) { locals.class_dict() } else { NO_INDEX };
+    spec.trust_parameters(trust);
     CodeMeta {
         version: state().version,
         flags: spec.flags as u32,
@@ -140,6 +141,7 @@ fn meta<'a>(
         locals: &locals.kinds,
         trusted_locals: trust,
         has_class_cell: locals.has_class_cell(),
+        class_dict,
     }
 }
 

@@ -3,16 +3,12 @@
 //! instruction's old operand goes through a hash table.
 use crate::capi::{self, Obj};
 use crate::names::Places;
-use pyo3::exceptions::PyTypeError;
-use pyo3::ffi;
+use crate::nesting::can_be_walked;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PySlice, PyString, PyTuple,
 };
 use std::collections::HashMap;
-
-/// Constants nested deeper than this are refused: CPython itself walks them by recursion.
-const MAX_NESTING: u32 = 200;
 
 /// A tuple that can grow.
 struct Grown<'py> {
@@ -58,7 +54,7 @@ impl<'py> ConstPool<'py> {
         self.items.base_items()
     }
 
-    /// Where `value` is, after appending it if it is new. `Err(None)`: it is nested too deeply.
+    /// Where `value` is, after appending it if it is new. `None`: it cannot be walked.
     ///
     /// # Errors
     /// `MemoryError`.
@@ -73,13 +69,16 @@ impl<'py> ConstPool<'py> {
         if let Some(index) = self.by_identity.get(&identity) {
             return Ok(Some(*index));
         }
-        let Some(key) = key_of(value, 0)? else { return Ok(None) };
+        if !can_be_walked(value)? {
+            return Ok(None);
+        }
+        let key = key_of(value)?;
         let keys = self.keys(value.py())?;
-        let index = if let Some(known) = look_up(&keys, &key)? {
-            known
+        let index = if let Some(known) = keys.get_item(&key)? {
+            known.extract()?
         } else {
             let index = self.items.push(value.clone());
-            insert(&keys, key, value, index)?;
+            keys.set_item(key, index)?;
             index
         };
         // The identity of a merged constant is remembered only while the pool owns the object.
@@ -97,10 +96,11 @@ impl<'py> ConstPool<'py> {
         }
         let keys = PyDict::new(py);
         for (i, item) in self.items.base.iter().enumerate() {
-            if let Some(key) = key_of(&item, 0)?
-                && look_up(&keys, &key)?.is_none()
-            {
-                insert(&keys, key, &item, i as u32)?;
+            if can_be_walked(&item)? {
+                let key = key_of(&item)?;
+                if !keys.contains(&key)? {
+                    keys.set_item(key, i)?;
+                }
             }
         }
         self.by_key = Some(keys.clone());
@@ -116,29 +116,6 @@ impl<'py> ConstPool<'py> {
     }
 }
 
-/// Code objects are keys of their own, but one with an unhashable constant cannot be hashed: then identity has to do.
-fn look_up(keys: &Bound<'_, PyDict>, key: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-    match keys.get_item(key) {
-        Ok(found) => found.map(|index| index.extract()).transpose(),
-        Err(error) if error.is_instance_of::<PyTypeError>(keys.py()) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn insert<'py>(
-    keys: &Bound<'py, PyDict>,
-    key: Bound<'py, PyAny>,
-    value: &Bound<'py, PyAny>,
-    index: u32,
-) -> PyResult<()> {
-    match keys.set_item(key, index) {
-        Err(error) if error.is_instance_of::<PyTypeError>(keys.py()) => {
-            keys.set_item(identity_key(value)?, index)
-        }
-        other => other,
-    }
-}
-
 fn identity_key<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
     let kind = py.get_type::<PyAny>().into_any();
@@ -147,25 +124,17 @@ fn identity_key<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// A hashable object that is equal for two constants exactly when CPython's compiler would merge them: type and value, the
-/// sign of zeros, nested; anything else by identity. None if the constant is nested too deeply.
-fn key_of<'py>(value: &Bound<'py, PyAny>, depth: u32) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// sign of zeros, nested; anything else by identity. So are code objects, too, though the compiler merges equal ones: their hash and
+/// their comparison walk all code in them by recursion. The constant can be walked.
+fn key_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = value.py();
-    if depth > MAX_NESTING {
-        return Ok(None);
-    }
     let kind = value.get_type();
-    let with_kind = |mut parts: Vec<Bound<'py, PyAny>>| -> PyResult<Option<Bound<'py, PyAny>>> {
+    let with_kind = |mut parts: Vec<Bound<'py, PyAny>>| -> PyResult<Bound<'py, PyAny>> {
         parts.insert(0, kind.clone().into_any());
-        Ok(Some(PyTuple::new(py, parts)?.into_any()))
+        Ok(PyTuple::new(py, parts)?.into_any())
     };
-    // SAFETY: reads a type.
-    let is_code = unsafe { ffi::PyCode_Check(value.as_ptr()) != 0 };
-    if value.is_none()
-        || value.is_exact_instance_of::<PyInt>()
-        || value.is_exact_instance_of::<PyString>()
-        || is_code
-    {
-        return Ok(Some(value.clone()));
+    if value.is_none() || value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyString>() {
+        return Ok(value.clone());
     }
     if value.is_exact_instance_of::<PyBool>() || value.is_exact_instance_of::<PyBytes>() {
         return with_kind(vec![value.clone()]);
@@ -179,30 +148,17 @@ fn key_of<'py>(value: &Bound<'py, PyAny>, depth: u32) -> PyResult<Option<Bound<'
         return with_kind(vec![value.clone(), sign(number.real()), sign(number.imag())]);
     }
     if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        let mut parts = Vec::with_capacity(tuple.len());
-        for item in tuple.iter() {
-            let Some(key) = key_of(&item, depth + 1)? else { return Ok(None) };
-            parts.push(key);
-        }
-        return with_kind(parts);
+        return with_kind(tuple.iter().map(|item| key_of(&item)).collect::<PyResult<_>>()?);
     }
     if let Ok(set) = value.cast_exact::<PyFrozenSet>() {
-        let mut parts = Vec::with_capacity(set.len());
-        for item in set.iter() {
-            let Some(key) = key_of(&item, depth + 1)? else { return Ok(None) };
-            parts.push(key);
-        }
+        let parts = set.iter().map(|item| key_of(&item)).collect::<PyResult<Vec<_>>>()?;
         return with_kind(vec![PyFrozenSet::new(py, parts)?.into_any()]);
     }
     if value.is_exact_instance_of::<PySlice>() {
-        let mut parts = Vec::with_capacity(3);
-        for name in ["start", "stop", "step"] {
-            let Some(key) = key_of(&value.getattr(name)?, depth + 1)? else { return Ok(None) };
-            parts.push(key);
-        }
-        return with_kind(parts);
+        let part = |name| key_of(&value.getattr(name)?);
+        return with_kind(["start", "stop", "step"].into_iter().map(part).collect::<PyResult<_>>()?);
     }
-    identity_key(value).map(Some)
+    identity_key(value)
 }
 
 /// `co_names`.

@@ -1,20 +1,24 @@
 //! Everything about a code object but its instructions: read from a code object or from a `code_options` dict, and made
-//! into a code object again.
+//! into a code object again ([`construct`]).
+mod construct;
+
 use crate::capi::{self, Obj};
 use crate::layout::{CodeView, read};
-use crate::locals::{FAST_CELL, FAST_FREE, FAST_HIDDEN, Locals, first_free, same_text, text_of};
-use crate::spare;
+use crate::locals::{FAST_CELL, FAST_FREE, Locals, first_free};
+use crate::names::Places;
+use crate::nesting;
 use crate::state::state;
-use pydynamo_assembler::code::{Assembled, LocalKind, Trust};
+pub use construct::Parts;
+use pydynamo_assembler::code::{LocalKind, Trust};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyString, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyString, PyTuple};
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 const CO_VARARGS: i32 = 0x04;
 const CO_VARKEYWORDS: i32 = 0x08;
+
 /// A code object without its instructions.
 pub struct Spec<'py> {
     pub argcount: i32,
@@ -57,40 +61,6 @@ impl Original {
     /// There are no cells and no free variables.
     fn is_plain(&self) -> bool {
         self.all_kinds & (FAST_CELL | FAST_FREE) == 0
-    }
-}
-
-/// What assembly makes of a code object.
-pub struct Parts<'a, 'py> {
-    pub code: &'a [u8],
-    pub linetable: Bound<'py, PyAny>,
-    pub exceptiontable: Bound<'py, PyAny>,
-    pub stacksize: u32,
-}
-
-impl<'a, 'py> Parts<'a, 'py> {
-    /// Those that were made.
-    pub fn of_assembled(py: Python<'py>, assembled: &'a Assembled) -> Self {
-        let table = |bytes| PyBytes::new(py, bytes).into_any();
-        Self {
-            code: &assembled.code,
-            linetable: table(&assembled.linetable),
-            exceptiontable: table(&assembled.exceptiontable),
-            stacksize: assembled.stacksize,
-        }
-    }
-
-    /// This code, and the tables that a code object has.
-    pub fn with_tables_of(view: &CodeView<'py>, code: &'a [u8], stacksize: u32) -> Self {
-        let layout = &state().layout;
-        // SAFETY: fields of a live code object.
-        let table = |offset| unsafe { Bound::from_borrowed_ptr(view.object.py(), view.field(offset)) };
-        Self {
-            code,
-            linetable: table(layout.linetable),
-            exceptiontable: table(layout.exceptiontable),
-            stacksize,
-        }
     }
 }
 
@@ -319,14 +289,15 @@ impl<'py> Spec<'py> {
         (i64::from(self.argcount) + i64::from(self.kwonlyargcount) + extra) as usize
     }
 
-    /// What `*args` and `**kwargs` are the call decides, whatever their names vouch for.
-    pub fn trust_stars(&self, trust: &mut [Trust]) {
+    /// Where it takes more than the names to know what parameters are: `*args` and `**kwargs` the call makes, whatever they are called.
+    pub fn trust_parameters(&self, trust: &mut [Trust]) {
+        if let [first, next, ..] = trust {
+            *first = first.of_first_parameter(*next, self.argcount as usize);
+        }
         let mut place = (i64::from(self.argcount) + i64::from(self.kwonlyargcount)) as usize;
         for (flag, made) in [(CO_VARARGS, Trust::Tuple), (CO_VARKEYWORDS, Trust::Dict)] {
             if self.flags & flag != 0 {
-                if let Some(trust) =
-                    trust.get_mut(place).filter(|trust| !matches!(trust, Trust::None | Trust::Any))
-                {
+                if let Some(trust) = trust.get_mut(place).filter(|trust| **trust != Trust::None) {
                     *trust = made;
                 }
                 place += 1;
@@ -341,6 +312,24 @@ impl<'py> Spec<'py> {
         if unchanged {
             self.variables = None;
         }
+    }
+
+    /// Refuses constants that CPython's constructor would not come back from. Those of an existing code object it has walked.
+    ///
+    /// # Errors
+    /// `ValueError`.
+    pub fn check_consts(&self) -> PyResult<()> {
+        // SAFETY: the field of a live code object.
+        let walked = |original: Original| unsafe { read::<Obj>(original.code, state().layout.consts) };
+        if self.original.map(walked) == Some(self.consts.as_ptr()) {
+            return Ok(());
+        }
+        // SAFETY: the spec owns the tuple.
+        let items = unsafe { capi::tuple_items(self.consts.as_ptr()) };
+        if nesting::all_can_be_walked(self.consts.py(), items)? {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(format!("code_options['co_consts']: {}", nesting::REASON)))
     }
 
     /// Names and kinds of localsplus, as CPython will lay them out.
@@ -373,11 +362,12 @@ impl<'py> Spec<'py> {
         let mut names = items(&variables.varnames);
         let mut kinds: Vec<_> = (0..names.len()).map(|i| LocalKind::Local { arg: i < arguments }).collect();
         if !variables.cellvars.is_empty() {
-            // As CPython does it: a cell that is also a local shares its slot.
-            let places: HashMap<&str, usize> = (0..names.len()).map(|i| (text_of(names[i]), i)).collect();
+            // As CPython does it: a cell shares the slot of the first local of its name.
+            let places = Places::of(&names);
             for cell in items(&variables.cellvars) {
-                if let Some(i) = places.get(text_of(cell)) {
-                    kinds[*i] = LocalKind::Cell { arg: *i < arguments };
+                if let Some(place) = places.find(cell, |place| names[place as usize]) {
+                    let place = place as usize;
+                    kinds[place] = LocalKind::Cell { arg: place < arguments };
                 } else {
                     names.push(cell);
                     kinds.push(LocalKind::Cell { arg: false });
@@ -390,135 +380,6 @@ impl<'py> Spec<'py> {
         names.extend(free);
         let first_free = kinds.len() - free_count;
         Locals::new(None, Cow::Owned(names), kinds, first_free)
-    }
-
-    /// Makes the code object.
-    ///
-    /// # Errors
-    /// What CPython refuses.
-    pub fn new_code(
-        &self,
-        py: Python<'py>,
-        parts: &Parts<'_, 'py>,
-        consts: &Bound<'py, PyTuple>,
-        names: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        spare::with_bytes(py, parts.code, |code| self.of_parts(py, code, parts, consts, names))?
-    }
-
-    /// The same. `code`, an exact bytes object, is `parts.code`.
-    fn of_parts(
-        &self,
-        py: Python<'py>,
-        code: Obj,
-        parts: &Parts<'_, 'py>,
-        consts: &Bound<'py, PyTuple>,
-        names: &Bound<'py, PyTuple>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        #[cfg(not(Py_3_13))]
-        if let (None, Some(original)) = (&self.variables, self.original) {
-            let constructor = capi::CodeConstructor {
-                filename: self.filename.as_ptr(),
-                name: self.name.as_ptr(),
-                qualname: self.qualname.as_ptr(),
-                flags: self.flags,
-                code,
-                firstlineno: self.firstlineno,
-                linetable: parts.linetable.as_ptr(),
-                consts: consts.as_ptr(),
-                names: names.as_ptr(),
-                localsplusnames: original.localsplusnames,
-                localspluskinds: original.localspluskinds,
-                argcount: self.argcount,
-                posonlyargcount: self.posonlyargcount,
-                kwonlyargcount: self.kwonlyargcount,
-                stacksize: parts.stacksize as i32,
-                exceptiontable: parts.exceptiontable.as_ptr(),
-            };
-            // SAFETY: all parts are live objects of the types that a code object has, and they agree with each other as
-            // they did in the original.
-            return unsafe {
-                if capi::_PyCode_Validate(&raw const constructor) < 0 {
-                    return Err(PyErr::fetch(py));
-                }
-                Bound::from_owned_ptr_or_err(py, capi::_PyCode_New(&raw const constructor))
-            };
-        }
-        let own;
-        let variables = match (&self.variables, self.original) {
-            (Some(variables), _) => variables,
-            (None, Some(original)) => {
-                // SAFETY: the original outlives the spec.
-                own = unsafe { Variables::of_original(py, original)? };
-                &own
-            }
-            (None, None) => return Err(PyValueError::new_err("a code object without variables")),
-        };
-        // SAFETY: all arguments are live objects of the types that the constructor asks for.
-        let object = unsafe {
-            Bound::from_owned_ptr_or_err(
-                py,
-                capi::PyUnstable_Code_NewWithPosOnlyArgs(
-                    self.argcount,
-                    self.posonlyargcount,
-                    self.kwonlyargcount,
-                    variables.varnames.len() as i32,
-                    parts.stacksize as i32,
-                    self.flags,
-                    code,
-                    consts.as_ptr(),
-                    names.as_ptr(),
-                    variables.varnames.as_ptr(),
-                    variables.freevars.as_ptr(),
-                    variables.cellvars.as_ptr(),
-                    self.filename.as_ptr(),
-                    self.name.as_ptr(),
-                    self.qualname.as_ptr(),
-                    self.firstlineno,
-                    parts.linetable.as_ptr(),
-                    parts.exceptiontable.as_ptr(),
-                ),
-            )?
-        };
-        self.restore_hidden(&object);
-        Ok(object)
-    }
-
-    /// Locals of comprehensions that were inlined into a class or a module are hidden from `locals()`. CPython's
-    /// constructor cannot be told, so the marks are copied from the original.
-    fn restore_hidden(&self, code: &Bound<'py, PyAny>) {
-        let Some(Original { localsplusnames: old_names, localspluskinds: old_kinds, .. }) =
-            self.original.filter(|original| original.all_kinds & FAST_HIDDEN != 0)
-        else {
-            return;
-        };
-        let layout = &state().layout;
-        // SAFETY: the fields are tuples of names and bytes of kinds, of code objects that are alive.
-        unsafe {
-            let old_kinds = capi::bytes_content(old_kinds);
-            let (old_names, new_names) = (
-                capi::tuple_items(old_names),
-                capi::tuple_items(read::<Obj>(code.as_ptr(), layout.localsplusnames)),
-            );
-            let mut kinds = capi::bytes_content(read::<Obj>(code.as_ptr(), layout.localspluskinds)).to_vec();
-            for (i, kind) in kinds.iter_mut().enumerate() {
-                let hidden =
-                    |j: usize| old_kinds[j] & FAST_HIDDEN != 0 && same_text(old_names[j], new_names[i]);
-                let hidden = if i < old_names.len() && same_text(old_names[i], new_names[i]) {
-                    hidden(i)
-                } else {
-                    (0..old_names.len()).any(hidden)
-                };
-                if hidden {
-                    *kind |= FAST_HIDDEN;
-                }
-            }
-            let kinds = PyBytes::new(code.py(), &kinds).into_ptr();
-            #[allow(clippy::cast_ptr_alignment)] // the field is a pointer's
-            // Nobody else has seen the code object yet, and it owns what stands in this field.
-            let field = code.as_ptr().cast::<u8>().add(layout.localspluskinds).cast::<Obj>();
-            ffi::Py_DECREF(field.replace(kinds));
-        }
     }
 }
 

@@ -30,6 +30,7 @@ fn meta(version: Version) -> CodeMeta<'static> {
         set_name: NO_INDEX,
         trusted_locals: &[Trust::None; 4],
         has_class_cell: false,
+        class_dict: NO_INDEX,
     }
 }
 

@@ -91,6 +91,10 @@ pub(super) fn make_function(m: &mut Machine<'_>, arg: u32) -> Result<()> {
         return Err(m.wrong_type(0, "a constant code object"));
     }
     let flags = if m.version < Version::V313 { arg } else { 0 };
+    if matches!(m.meta.consts.get(code.constant() as usize), Some(ConstKind::Code { takes_more: true, .. })) {
+        let wanted = "code whose compiler's names for parameters are those of the first two at most";
+        return Err(m.wrong_type(0, wanted));
+    }
     let function = Slot::with(Tag::OpenFunction, code.constant());
     let mut at = 1;
     for flag in [8, 4, 2, 1] {
@@ -120,16 +124,20 @@ fn finished(m: &Machine<'_>, function: Slot, has_closure: bool) -> Slot {
     let (freevars, args) = m.code_of(function);
     let tag = if freevars > 0 && !has_closure {
         Tag::OpenFunction
-    } else if args.iter().all(|trust| matches!(trust, Trust::None | Trust::Int | Trust::Any)) {
-        Tag::Function
-    } else {
+    } else if args.iter().any(|trust| trust.is_relied_on()) {
         Tag::GuardedFunction
+    } else {
+        Tag::Function
     };
     Slot::with(tag, function.constant())
 }
 
 fn want_attribute(m: &Machine<'_>, flag: u32, from_top: usize, function: Slot) -> Result<()> {
     let slot = m.peek(from_top);
+    if matches!(flag, 1 | 2) && m.code_of(function).1.iter().any(|trust| trust.is_relied_on()) {
+        let reason = "a default would stand for what this function's parameter is named for: pass it";
+        return Err(m.error(ErrorKind::BadStackType, reason));
+    }
     match flag {
         // Defaults
         1 => {

@@ -23,7 +23,10 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, inst: &Inst) -> Result<()> {
     match op {
         rows::SIMPLE => m.exchange(row.simple(), row.result)?,
         rows::OTHER => plain(m, row, arg)?,
-        Op::NOP => m.copied += u32::from(m.copied == m.index),
+        Op::NOP => {
+            m.copied += u32::from(m.copied == m.index);
+            m.namespace += u32::from(m.namespace == m.index);
+        }
         Op::LOAD_FAST => load_fast(m, arg, m.version >= Version::V312)?,
         Op::LOAD_FAST_BORROW => load_borrowed(m, arg, 0)?,
         Op::LOAD_FAST_BORROW_LOAD_FAST_BORROW => {
@@ -35,6 +38,9 @@ pub(super) fn step(m: &mut Machine<'_>, row: &Row, inst: &Inst) -> Result<()> {
             m.want_cell(arg)?;
             let tag = if op == Op::LOAD_DEREF { m.trusted_tag(arg) } else { Tag::Obj };
             m.push(Slot::of(tag));
+            if arg == m.meta.class_dict {
+                m.namespace = m.index + 1;
+            }
         }
         Op::LOAD_CONST => {
             let slot = constant(m.meta.consts[arg as usize], arg);

@@ -73,6 +73,8 @@ pub(super) struct Machine<'a> {
     pub(super) dirty: bool,
     /// Before this instruction, if control comes straight to it, the top of the stack is a copy of the slot below.
     pub(super) copied: u32,
+    /// Before this instruction, if control comes straight to it, the top of the stack is the namespace of a class.
+    pub(super) namespace: u32,
     /// Slots touched so far by steps that touch many.
     pub(super) work: usize,
     /// KW_NAMES of 3.11 and 3.12 that no CALL has consumed yet.

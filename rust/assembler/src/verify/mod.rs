@@ -8,7 +8,8 @@
 //!
 //! Outside the proof: what other code does to a frame from outside (a debugger that moves `f_lineno`, somebody who finds a list
 //! or a function that only the stack refers to with `gc`), exceptions that monitoring callbacks raise at instructions which
-//! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for, and what CPython's own compiler
+//! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for where other code gets at them (by a cell that
+//! it calls otherwise, `cell_contents`, a class's namespace), and what CPython's own compiler
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
 //! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Landings::AsWritten`]).
 mod blocks;
@@ -183,6 +184,7 @@ fn run(
         index: 0,
         dirty: false,
         copied: NO_INDEX,
+        namespace: NO_INDEX,
         work: 0,
         kwnames: None,
         facts,

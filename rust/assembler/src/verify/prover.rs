@@ -50,6 +50,7 @@ impl Prover<'_> {
         let mut watched = 0;
         let mut untold = false;
         self.machine.copied = NO_INDEX;
+        self.machine.namespace = NO_INDEX;
         self.machine.index = start;
         let end = self.blocks.next_head(start + 1);
         for inst in &program.insts[start as usize..end as usize] {

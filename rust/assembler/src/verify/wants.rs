@@ -206,6 +206,7 @@ mod tests {
                     set_name: NO_INDEX,
                     trusted_locals: &trusted_locals,
                     has_class_cell: false,
+                    class_dict: NO_INDEX,
                 };
                 let limits = Limits::new(&meta);
                 let check = Check { version, tables: tables::get(version), program: &program, meta: &meta };

@@ -40,6 +40,7 @@ pub fn meta(version: Version, firstlineno: i32) -> CodeMeta<'static> {
         locals: &[],
         trusted_locals: &[],
         has_class_cell: false,
+        class_dict: NO_INDEX,
     }
 }
 

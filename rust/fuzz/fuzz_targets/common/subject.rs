@@ -63,6 +63,7 @@ impl Subject {
             set_name: NO_INDEX,
             trusted_locals: &self.trust,
             has_class_cell: true,
+            class_dict: NO_INDEX,
         }
     }
 }
@@ -109,7 +110,7 @@ fn consts(version: Version, program: &Program) -> Vec<ConstKind> {
                     Some((Op::BUILD_TUPLE, count)) => count,
                     _ => 0,
                 };
-                ConstKind::Code { freevars, generator: false, args: [Trust::None; 2] }
+                ConstKind::Code { freevars, generator: false, args: [Trust::None; 2], takes_more: false }
             }
             (Op::LOAD_CONST, _) if defaults(index) => ConstKind::Tuple(1),
             (Op::LOAD_CONST | Op::RETURN_CONST, _) => ConstKind::Other,
