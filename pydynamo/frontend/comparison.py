@@ -150,11 +150,11 @@ def _user_compare(tx: Translator, symbol: str, left: VariableTracker, right: Var
 
 def _differ(tx: Translator, attempts: list[tuple[VariableTracker, str, VariableTracker]]) -> VariableTracker | None:
     """``!=``: a class without ``__ne__`` has that of object, which turns around what ``__eq__`` says."""
-    from pydynamo.frontend.variables.class_lookup import lookup
+    from pydynamo.frontend.variables.class_lookup import special_method
 
     result: VariableTracker | None
     for owner, _, other in attempts:
-        if is_user_object(owner) and lookup(owner.python_type(), "__ne__")[0] is object:
+        if is_user_object(owner) and special_method(tx, owner, "__ne__") is None:
             equal = attempt(tx, [(owner, "__eq__", other)])
             result = constant(not tx.truth(equal)) if equal is not None else None
         else:

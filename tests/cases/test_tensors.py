@@ -480,3 +480,12 @@ def test_changing_a_part_of_a_parameter_without_grad():
         return (x * 2).sum()
 
     return f, [(torch.ones(5, requires_grad=True), 1), (torch.ones(4, requires_grad=True), 2)]
+
+
+@program
+def test_what_is_a_view():
+    def f(x):
+        made = x + 1
+        return made._is_view(), made[0]._is_view(), x.view(-1)._is_view(), x._is_view()
+
+    return f, [(torch.ones(2, 2),), (torch.ones(4, 4)[:2, :2],), (torch.ones(3, 2),)]

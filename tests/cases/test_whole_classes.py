@@ -303,3 +303,189 @@ def test_singledispatchmethod_and_partialmethod():
         return P().square(x * 2)
 
     return f, [(ONE,), (ONE,)]
+
+
+@whole
+def test_an_enum_that_says_what_name_and_value_are():
+    class Says(enum.Enum):
+        ONE = 1
+
+        @property
+        def name(self):
+            return f"my {self._name_}"
+
+        @property
+        def value(self):
+            return ("my", self._value_)
+
+    class Above(enum.Enum):
+        @property
+        def name(self):
+            return "above"
+
+    class Below(Above):
+        ONE = 1
+
+    def f(x):
+        return Says.ONE.name, Says.ONE.value, Says.ONE._value_, Below.ONE.name, Below.ONE.value, x + 1
+
+    return f, [(ONE,)]
+
+
+@program
+def test_an_enum_with_members_called_name_and_value():
+    class Members(enum.Enum):
+        name = 1
+        value = 2
+        other = 3
+
+    def f(x):
+        return Members.name, Members.value, Members.other._value_, Members.other.name, x + 1
+
+    return f, [(ONE,)]
+
+
+@program
+def test_a_cached_property_under_another_name():
+    class Cached:
+        @functools.cached_property
+        def first(self):
+            return object()
+
+    class Below(Cached):
+        pass
+
+    Below.second = Cached.__dict__["first"]
+
+    class Nowhere:
+        __slots__ = ()
+
+        @functools.cached_property
+        def first(self):
+            return 1
+
+    class Nameless:
+        pass
+
+    Nameless.first = functools.cached_property(lambda self: 5)
+    held = Below()
+
+    def f(x):
+        told = []
+        for o in (held, Below()):
+            told += [o.second is o.first, sorted(o.__dict__)]
+        for wrong in (Nowhere, Nameless):
+            try:
+                told.append(wrong().first)
+            except TypeError as error:
+                told += error.args
+        return told, x + 1
+
+    return f, [(ONE,)] * 2
+
+
+def called(fn, *args, **kwargs):
+    try:
+        return type(fn(*args, **kwargs)).__name__
+    except TypeError as error:
+        return error.args
+
+
+@program
+def test_arguments_that_object_refuses():
+    class Base:
+        pass
+
+    class Init(Base):
+        def __init__(self, *args):
+            super().__init__(*args)
+
+    class New(Base):
+        def __new__(cls, *args):
+            return super().__new__(cls)
+
+        def again(self, *args):
+            super().__init__(*args)
+
+    class NewPasses(Base):
+        def __new__(cls, *args, **kwargs):
+            return super().__new__(cls, *args, **kwargs)
+
+    class Both(Base):
+        def __new__(cls, *args):
+            return super().__new__(cls)
+
+        def __init__(self, *args):
+            super().__init__(*args)
+
+    class Again(Base):
+        def again(self, *args, **kwargs):
+            object.__init__(self, *args, **kwargs)
+
+    class Partial:
+        __init__ = functools.partialmethod(lambda self, k: setattr(self, "k", k), 3)
+
+    def f(x):
+        told = [called(cls, *args) for cls in (Base, Init, New, NewPasses, Both, object) for args in ((), (1,))]
+        told += [called(NewPasses, k=1), called(New(1).again, 1), called(New(1).again)]
+        told += [called(Again().again, 1), called(Again().again, k=1), called(Again().again), Partial().k]
+        return told, x + 1
+
+    return f, [(ONE,)] * 2
+
+
+@program
+def test_keywords_that_object_refuses_for_subclasses():
+    class Base:
+        pass
+
+    def f(x):
+        try:
+
+            class Below(Base, tag=1):
+                pass
+
+        except TypeError as error:
+            return error.args, x + 1
+        return Below, x
+
+    return f, [(ONE,)]
+
+
+@program
+def test_new_gives_an_instance_of_a_subclass():
+    class Shape:
+        def __new__(cls, kind):
+            return object.__new__(Circle if kind == "circle" else cls)
+
+        def __init__(self, kind):
+            self.made = ("shape", kind)
+
+    class Circle(Shape):
+        def __init__(self, kind):
+            self.made = ("circle", kind)
+
+    def f(x):
+        made = Shape("circle"), Shape("square")
+        return [(type(shape).__name__, shape.made) for shape in made], x + 1
+
+    return f, [(ONE,)]
+
+
+@program
+def test_new_of_an_abstract_class():
+    class Base(abc.ABC):
+        @abc.abstractmethod
+        def m(self): ...
+
+        def __new__(cls):
+            return super().__new__(cls)
+
+    class Filled(Base):
+        def m(self):
+            return 5
+
+    def f(x):
+        return called(Base), Filled().m(), x + 1
+
+    return f, [(ONE,)]

@@ -24,6 +24,8 @@ class Base: k = 1
 class Other: k = 2
 class Plain(Base): pass
 class Slotted: __slots__ = ("slot",)
+class Counting(type): pass
+class Counted(metaclass=Counting): pass
 class Abstract(abc.ABC): pass
 class Member(enum.Enum):
     ONE = 1
@@ -94,6 +96,25 @@ CASES: dict[str, tuple[str, list[Callable[[Scope], None]]]] = {
         [_set("Plain", "__str__", lambda self: "str"), *_own("__format__", "fmt")],
     ),
     "text for programs": ("repr(plain)[:3], str(plain)[:3]", _own("__repr__", "rep")),
+    "inequality": ("plain != 1, plain != plain", _own("__ne__", "differs")),
+    "membership": (
+        "try:\n    return 3 in plain, x\nexcept TypeError:\n    return 'refused', x",
+        [*_own("__contains__", True), *_own("__getitem__", 3), _set("Plain", "__iter__", lambda self: iter([3]))],
+    ),
+    "how instances are made": (
+        "type(Plain()).__name__, getattr(Plain(), 'own', 0)",
+        [
+            _set("Plain", "__init__", lambda self: setattr(self, "own", 1)),
+            _unset("Plain", "__init__"),
+            _set("Base", "__init__", lambda self: setattr(self, "own", 2)),
+            _set("Plain", "__new__", lambda cls: 3),
+            _unset("Plain", "__new__"),
+        ],
+    ),
+    "how a metaclass makes instances": (
+        "type(Counted()).__name__",
+        [_set("Counting", "__call__", lambda cls: 3), _unset("Counting", "__call__")],
+    ),
     "attribute of a member": (
         "Member.ONE.word, Member.ONE.items, getattr(Member.ONE, 'more', 0)",
         [

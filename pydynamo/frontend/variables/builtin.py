@@ -98,7 +98,7 @@ class BuiltinVariable(NativeFunctionVariable):
         if isinstance(bound_to, type) and fn.__name__ == "__new__" and args:
             from pydynamo.frontend.variables.classes import new_instance
 
-            return new_instance(tx, bound_to, args[0].realize(), args[1:])
+            return new_instance(tx, bound_to, args[0].realize(), args[1:], kwargs)
         if isinstance(bound_to, type) and fn.__name__ == "fromkeys":
             from pydynamo.frontend.variables.dicts import DICT_TYPES, DictVariable
 
@@ -210,6 +210,7 @@ class MethodOfSuper(VariableTracker):
         self.owner = owner
 
     def call_function(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        from pydynamo.frontend.variables.class_lookup import refuse_arguments
         from pydynamo.frontend.variables.container_objects import ContainerObjectVariable
         from pydynamo.frontend.variables.dict_methods import call_dict_method
         from pydynamo.frontend.variables.dicts import DictVariable
@@ -222,6 +223,7 @@ class MethodOfSuper(VariableTracker):
             return NONE
         if self.base is object and isinstance(owner, ObjectVariable):
             if name == "__init__":
+                refuse_arguments(tx, owner.cls, name, args, kwargs)
                 return NONE
             if name == "__setattr__" and len(args) == 2:
                 owner.plain_setattr(tx, args[0].realize().as_constant(), args[1])
@@ -235,7 +237,7 @@ class MethodOfSuper(VariableTracker):
             if name == "__delattr__" and len(args) == 1:
                 owner.plain_delattr(tx, args[0].realize().as_constant())
                 return NONE
-            if name == "__init_subclass__":
+            if name == "__init_subclass__" and not args and not kwargs:
                 return NONE
             if name in ("__str__", "__format__"):
                 if name == "__format__" and args and args[0].realize().as_constant():

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import unsupported
+from pydynamo.frontend.exc import ObservedException, unsupported
 from pydynamo.frontend.source import Source, class_attribute
-from pydynamo.frontend.variables.base import Args, LazyVariable, VariableTracker, type_name
+from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import constant
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 
@@ -46,12 +46,31 @@ def may_change(tx: Translator, cls: type) -> bool:
     return ops.is_user_class(cls) and cls not in tx.ledger.made_classes
 
 
+def guard_inherited(tx: Translator, cls: type, name: str) -> None:
+    """Guard that the class has no method of its own where it has the one of ``object`` or ``type``."""
+    if may_change(tx, cls):
+        tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, name), lookup(cls, name)[1])
+
+
 def refuse_finalizer(tx: Translator, cls: type) -> None:
     """Break at a new instance of a class with ``__del__``: when that runs hangs on when the instance is let go."""
     if lookup(cls, "__del__")[0] is not None:
         unsupported("opaque-object", f"a new {cls.__qualname__}, whose __del__ runs when it is let go")
     if may_change(tx, cls):
         tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__del__")
+
+
+def refuse_arguments(tx: Translator, cls: type, name: str, args: Args, kwargs: Kwargs) -> None:
+    """``__new__`` and ``__init__`` of ``object`` take arguments only where the class has the other one, not this one."""
+    if not args and not kwargs:
+        return
+    makes = name == "__new__"
+    other = "__init__" if makes else "__new__"
+    one = f"takes exactly one argument (the {'type to instantiate' if makes else 'instance to initialize'})"
+    if getattr(cls, name) is not getattr(object, name):
+        tx.raise_error(TypeError, f"object.{name}() {one}")
+    if getattr(cls, other) is getattr(object, other):
+        tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments" if makes else f"{cls.__name__}.__init__() {one}")
 
 
 def is_plain_class(cls: type) -> bool:
@@ -74,12 +93,16 @@ def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: 
         unsupported("unsupported-attribute", f"{name} of a class that changed")
     base, raw = lookup(cls, name)
     if base is not None:
-        return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
-    if name == "__class__":
+        try:
+            return bind(tx, owner, cls, raw, name, lookup_source(tx, cls, name))
+        except ObservedException as error:
+            refuse_unless_getattr(tx, cls, error)
+    elif name == "__class__":
         from pydynamo.frontend.variables.classes import ClassVariable
 
         return ClassVariable(cls, None)
-    tx.output.guards.add("CLASS_LACKS", sources.const(cls), name)
+    else:
+        tx.output.guards.add("CLASS_LACKS", sources.const(cls), name)
     fallback, raw = lookup(cls, "__getattr__")
     if isinstance(raw, types.FunctionType):
         function = tx.function_at(raw, lookup_source(tx, cls, "__getattr__"))
@@ -87,6 +110,16 @@ def class_attribute_of(tx: Translator, owner: VariableTracker, cls: type, name: 
     if fallback is None:
         tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__getattr__")
     tx.raise_error(AttributeError, f"'{type_name(cls)}' object has no attribute '{name}'")
+
+
+def refuse_unless_getattr(tx: Translator, cls: type, error: ObservedException) -> None:
+    """Raise on what came out of a descriptor, or of ``__getattribute__``, unless it sends the reader to ``__getattr__``."""
+    if not issubclass(error.vt.python_type(), AttributeError):
+        raise error
+    if lookup(cls, "__getattr__")[0] is None:
+        if may_change(tx, cls):
+            tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__getattr__")
+        raise error
 
 
 def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str, source: Source) -> VariableTracker:
@@ -107,8 +140,13 @@ def bind(tx: Translator, owner: VariableTracker, cls: type, raw: Any, name: str,
             tx.raise_error(AttributeError, f"property '{name}' has no getter")
         return tx.wrap_at(raw.fget, sources.attr(source, "fget")).call_function(tx, [owner], {})
     if isinstance(raw, functools.cached_property):
-        value = tx.wrap_at(raw.func, sources.attr(source, "func")).call_function(tx, [owner], {})
-        tx.ledger.store_attr(owner, name, value)
+        key = raw.attrname  # the first name that it had on a class: another one reads what is stored under that
+        if not isinstance(owner, ObjectVariable) or not owner.has_dict() or key is None:
+            unsupported("unsupported-attribute", f"{name}, a cached property without a place to keep its value")
+        value = owner.own_attribute(tx, key) if key != name else None
+        if value is None:
+            value = tx.wrap_at(raw.func, sources.attr(source, "func")).call_function(tx, [owner], {})
+            tx.ledger.store_attr(owner, key, value)
         return value
     if isinstance(raw, _C_CALLABLES):
         if isinstance(raw, types.ClassMethodDescriptorType):
@@ -160,8 +198,7 @@ def special_method(tx: Translator, owner: VariableTracker, dunder: str) -> Varia
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), None)
         return None
     if base is object and not isinstance(raw, types.FunctionType):
-        if may_change(tx, cls):
-            tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, dunder), raw)  # it may get one of its own
+        guard_inherited(tx, cls, dunder)
         return None
     if isinstance(raw, types.WrapperDescriptorType) and not has_contents(owner):
         unsupported("unsupported-method", f"{cls.__qualname__}.{dunder}")

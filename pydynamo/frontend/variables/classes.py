@@ -14,10 +14,12 @@ from pydynamo.frontend.source import Source
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker
 from pydynamo.frontend.variables.class_lookup import (
     bind,
+    guard_inherited,
     is_plain_class,
     lookup,
     lookup_source,
     may_change,
+    refuse_arguments,
     refuse_finalizer,
 )
 from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
@@ -201,7 +203,7 @@ class ClassVariable(VariableTracker):
 
     def call_method(self, tx: Translator, name: str, args: Args, kwargs: Kwargs) -> VariableTracker:
         if name == "__new__" and self.value in (object, tuple, dict, list) and args:
-            return new_instance(tx, self.value, args[0].realize(), args[1:])
+            return new_instance(tx, self.value, args[0].realize(), args[1:], kwargs)
         if name == "mro" and not args:
             return SequenceVariable([ClassVariable(c, None) for c in self.value.__mro__], list)
         return super().call_method(tx, name, args, kwargs)
@@ -226,6 +228,7 @@ class ClassVariable(VariableTracker):
         meta_call = lookup(type(cls), "__call__")[1]
         if meta_call is not type.__call__ and type(cls).__call__ is not type.__call__:
             unsupported("opaque-object", f"class {cls.__qualname__} whose metaclass makes its instances")
+        guard_inherited(tx, type(cls), "__call__")
         return self._instantiate(tx, args, kwargs)
 
     def _instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -234,6 +237,7 @@ class ClassVariable(VariableTracker):
         if base is object:
             if not is_plain_class(cls):
                 unsupported("opaque-object", f"a new {cls.__qualname__}")
+            guard_inherited(tx, cls, "__new__")
             made: VariableTracker = ObjectVariable(cls)
         elif isinstance(new, staticmethod | types.FunctionType):
             source = lookup_source(tx, cls, "__new__")
@@ -248,6 +252,7 @@ class ClassVariable(VariableTracker):
             unsupported("opaque-object", f"a new {cls.__qualname__}")
         if not issubclass(made.python_type(), cls):
             return made
+        cls = made.python_type()  # what __new__ made is initialized as its own class says
         init = lookup(cls, "__init__")[1]
         if isinstance(init, types.FunctionType):
             function = tx.function_at(init, lookup_source(tx, cls, "__init__"))
@@ -257,8 +262,12 @@ class ClassVariable(VariableTracker):
                 tx.raise_error(TypeError, f"__init__() should return None, not '{name:.200}'")
         elif isinstance(made, ContainerObjectVariable):
             made.call_base(tx, "__init__", args, kwargs)
-        elif (args or kwargs) and base is object:
-            tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments")
+        elif init is not object.__init__:
+            unsupported("opaque-object", f"a new {cls.__qualname__}, whose __init__ is no function")
+        else:
+            guard_inherited(tx, cls, "__init__")
+            if base is object:
+                refuse_arguments(tx, cls, "__new__", args, kwargs)
         if getattr(cls, "__abstractmethods__", None):
             unsupported("uncaught-exception", "an instance of an abstract class")
         return made
@@ -270,16 +279,21 @@ class ClassVariable(VariableTracker):
         return f"class {self.value.__qualname__}"
 
 
-def new_instance(tx: Translator, base: type, cls: VariableTracker, args: Args) -> VariableTracker:
+def new_instance(
+    tx: Translator, base: type, cls: VariableTracker, args: Args, kwargs: Kwargs | None = None
+) -> VariableTracker:
     """``object.__new__(cls)`` or ``tuple.__new__(cls, items)``."""
     from pydynamo.frontend.protocols import iterate
 
     if not isinstance(cls, ClassVariable):
         unsupported("opaque-object", "an instance of an unknown class")
     refuse_finalizer(tx, cls.value)
-    if base is tuple and is_namedtuple(cls.value) and len(args) == 1:
+    if base is tuple and is_namedtuple(cls.value) and len(args) == 1 and not kwargs:
         return SequenceVariable(list(iterate(tx, args[0])), cls.value)
     if base is object and is_plain_class(cls.value):
+        refuse_arguments(tx, cls.value, "__new__", args, kwargs or {})
+        if getattr(cls.value, "__abstractmethods__", None):
+            unsupported("uncaught-exception", "an instance of an abstract class")
         return ObjectVariable(cls.value)
     if base is not object and issubclass(base, dict | list) and builtin_base(cls.value) is not None:
         return ContainerObjectVariable.empty(cls.value)

@@ -36,7 +36,7 @@ class NNModuleVariable(ObjectVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if lookup(self.cls, "__getattr__")[0] is not torch.nn.Module:
             return super().getattr(tx, name)
-        found = self.plain_getattr(tx, name)
+        found = self.found_without_getattr(tx, name)
         if found is not None:
             return found
         found = self._from_stores(tx, name)

@@ -30,6 +30,7 @@ from pydynamo.frontend.variables.class_lookup import (
     is_plain_class,
     lookup,
     lookup_source,
+    refuse_unless_getattr,
     special_method,
 )
 from pydynamo.frontend.variables.constant import ConstantVariable, answer_to, constant, run_python
@@ -111,13 +112,7 @@ class ObjectVariable(VariableTracker):
 
     # attributes --------------------------------------------------------------------------------------------------
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        raw = lookup(self.cls, "__getattribute__")[1]
-        if isinstance(raw, types.FunctionType):
-            found = self._through_getattribute(tx, raw, name)
-        elif raw in _PLAIN_READS or self.cls is types.SimpleNamespace:
-            found = self.plain_getattr(tx, name)
-        else:
-            unsupported("unsupported-attribute", f"{self.cls.__qualname__} has its own __getattribute__")
+        found = self.found_without_getattr(tx, name)
         if found is not None:
             return found
         base, raw = lookup(self.cls, "__getattr__")
@@ -129,15 +124,19 @@ class ObjectVariable(VariableTracker):
         owner = _name_for_slots(self.cls) if self.is_slot(name) else type_name(self.cls)
         tx.raise_error(AttributeError, f"'{owner}' object has no attribute '{name}'")
 
-    def _through_getattribute(self, tx: Translator, raw: types.FunctionType, name: str) -> VariableTracker | None:
-        function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattribute__"))
+    def found_without_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
+        """What ``__getattribute__`` of the class gives; None if reading goes on with ``__getattr__``, or would."""
+        raw = lookup(self.cls, "__getattribute__")[1]
         try:
-            return function.call_function(tx, [self, constant(name)], {})
+            if isinstance(raw, types.FunctionType):
+                function = tx.function_at(raw, lookup_source(tx, self.cls, "__getattribute__"))
+                return function.call_function(tx, [self, constant(name)], {})
+            if raw in _PLAIN_READS or self.cls is types.SimpleNamespace:
+                return self.plain_getattr(tx, name)
         except ObservedException as error:
-            has_fallback = lookup(self.cls, "__getattr__")[0] is not None
-            if not has_fallback or not issubclass(error.vt.python_type(), AttributeError):
-                raise
+            refuse_unless_getattr(tx, self.cls, error)
             return None
+        unsupported("unsupported-attribute", f"{self.cls.__qualname__} has its own __getattribute__")
 
     def plain_getattr(self, tx: Translator, name: str) -> VariableTracker | None:
         """``object.__getattribute__(self, name)``, None if it would raise AttributeError."""
@@ -360,7 +359,7 @@ class ObjectVariable(VariableTracker):
         method.call_function(tx, [key, value], {})
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        if not any(has_special(self.cls, name) for name in ("__iter__", "__getitem__", "__contains__")):
+        if all(self._special(tx, name) is None for name in ("__contains__", "__iter__", "__getitem__")):
             if self.cls is types.SimpleNamespace:
                 unsupported("unsupported-operator", f"membership in {self.describe()}")
             unlike: Any = type(self.cls.__name__, (), {})()
@@ -396,13 +395,17 @@ def _is_data_descriptor(raw: Any) -> bool:
     return raw is not None and hasattr(type(raw), "__set__")
 
 
+def _is_enums_own(cls: type, name: str) -> bool:
+    """False if the class, or a base of its own, says what ``name`` or ``value`` of its members is."""
+    base = lookup(cls, name)[0]
+    return base is not None and base.__module__ == "enum"
+
+
 def enum_attribute(tx: Translator, member: ConstantVariable, name: str) -> VariableTracker:
     """An attribute of an enum member."""
     cls = type(member.value)
-    if name in ("value", "_value_"):
-        return constant(member.value._value_)
-    if name in ("name", "_name_"):
-        return constant(member.value._name_)
+    if name in ("_value_", "_name_") or (name in ("value", "name") and _is_enums_own(cls, name)):
+        return constant(member.value._value_ if name in ("value", "_value_") else member.value._name_)
     instance, source = vars(member.value), sources.const(member.value)
     if name in instance and not _is_data_descriptor(lookup(cls, name)[1]):
         return LazyVariable(tx, instance[name], Source("dictattr", name, source))

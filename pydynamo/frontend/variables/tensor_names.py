@@ -71,6 +71,7 @@ BREAKING: dict[str, str] = {
             "register_post_accumulate_grad_hook",
             "requires_grad_",
             "detach_",
+            "_is_view",
         ),
         "autograd",
     ),
