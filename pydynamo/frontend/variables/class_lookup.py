@@ -70,7 +70,9 @@ def refuse_arguments(tx: Translator, cls: type, name: str, args: Args, kwargs: K
     if getattr(cls, name) is not getattr(object, name):
         tx.raise_error(TypeError, f"object.{name}() {one}")
     if getattr(cls, other) is getattr(object, other):
-        tx.raise_error(TypeError, f"{cls.__name__}() takes no arguments" if makes else f"{cls.__name__}.__init__() {one}")
+        tx.raise_error(
+            TypeError, f"{cls.__name__}() takes no arguments" if makes else f"{cls.__name__}.__init__() {one}"
+        )
 
 
 def is_plain_class(cls: type) -> bool:
