@@ -14,7 +14,7 @@ from pydynamo._core import HandOver
 from pydynamo.frontend import asm, replay
 from pydynamo.frontend.break_steps import STEPPABLE, TRUTH_JUMPS, arity, kw_names_before, loads_for_call
 from pydynamo.frontend.codegen import OUTPUTS, PyCodegen
-from pydynamo.frontend.exc import SkipFrame, Unsupported, unsupported
+from pydynamo.frontend.exc import RestAsItIs, SkipFrame, Unsupported, unsupported
 from pydynamo.frontend.finish import with_draft
 from pydynamo.frontend.inline import GeneratorVariable
 from pydynamo.frontend.resume import (
@@ -46,19 +46,19 @@ def compile_break(root: RootTranslator, reason: Unsupported) -> None:
         for generator in root.generators:
             if generator.is_suspended_in_try():
                 unsupported("generator", f"{generator.name} is alive at the break")
-        _compile_break(root)
+        _compile_break(root, as_it_is=isinstance(reason, RestAsItIs))
     except Unsupported as second:
         raise SkipFrame(second) from None
 
 
-def _compile_break(root: RootTranslator) -> None:
+def _compile_break(root: RootTranslator, as_it_is: bool) -> None:
     inst = root.current
     index = root.ip
     for name in live_cells(root.code, index):
         if not root.is_bound(name) or may_be_unbound(root.code, index, name):
             # In the code that continues it is a free variable, and reading it would raise another exception.
             unsupported("reconstruction-failure", f"variable {name!r} may be read while it is not bound")
-    plain = not root.handled
+    plain = not root.handled and not as_it_is
     empty = root.graph.is_empty() and root.effects.is_empty()
     if _looks_at_frame(root, inst):
         unsupported("inspection", "the frame itself is looked at")

@@ -10,7 +10,15 @@ from pydynamo.frontend.reasons import REASONS
 if TYPE_CHECKING:
     from pydynamo.frontend.variables.base import VariableTracker
 
-__all__ = ["ObservedException", "RestartTranslation", "SkipFrame", "Unsupported", "forget_frames", "unsupported"]
+__all__ = [
+    "ObservedException",
+    "RestAsItIs",
+    "RestartTranslation",
+    "SkipFrame",
+    "Unsupported",
+    "forget_frames",
+    "unsupported",
+]
 
 
 class ObservedException(Exception):
@@ -40,6 +48,10 @@ class SkipFrame(Exception):
     def __init__(self, reason: Unsupported) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class RestAsItIs(Unsupported):
+    """A break behind which nothing is compiled: CPython itself runs the rest of the frame."""
 
 
 def unsupported(reason: str, detail: str = "") -> NoReturn:

@@ -172,6 +172,78 @@ def breaks_after_an_error(y: Any) -> Any:
     return y * 2
 
 
+class Entered(Held):
+    def __enter__(self) -> Entered:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        LOG.append("exit")
+
+
+def made(name: str) -> Held:
+    return Held(name)
+
+
+def deletes(y: Any) -> Any:
+    held = Held("deleted")
+    y = y + len(held.name)
+    del held
+    LOG.append("behind")
+    return y * 2
+
+
+def stores_over(y: Any) -> Any:
+    y = y + 1
+    for number in range(3):
+        held = Held(str(number))
+        y = y + len(held.name)
+        LOG.append(number)
+    return y
+
+
+def throws_away(y: Any) -> Any:
+    y = y + 1
+    Held("thrown away")
+    made("thrown away by another")
+    LOG.append("behind")
+    return y
+
+
+def keeps_until_the_end(y: Any) -> Any:
+    y = y + 1
+    held = made("kept")  # noqa: F841 - the frame holds it
+    print(end="")
+    LOG.append("behind")
+    return y * 2
+
+
+def enters(y: Any) -> Any:
+    with Entered("entered"):
+        y = y + 1
+        print(end="")
+    LOG.append("behind")
+    return y
+
+
+def keeps_in_a_list(y: Any) -> Any:
+    held = [made(str(number)) for number in range(2)]
+    y = y + len(held)
+    held.pop()
+    LOG.append("popped")
+    return y
+
+
+def hands_to_a_callee(y: Any) -> Any:
+    def callee(held: Held, y: Any) -> Any:
+        y = y + len(held.name)
+        print(end="")
+        del held
+        LOG.append("in callee")
+        return y
+
+    return callee(made("handed"), y + 1)
+
+
 PROGRAMS: list[Callable[[Any], Any]] = [
     returns_from_handler,
     suppresses,
@@ -184,6 +256,13 @@ PROGRAMS: list[Callable[[Any], Any]] = [
     passes_an_object_on,
     leaves_a_generator_behind,
     breaks_after_an_error,
+    deletes,
+    stores_over,
+    throws_away,
+    keeps_until_the_end,
+    enters,
+    keeps_in_a_list,
+    hands_to_a_callee,
 ]
 
 

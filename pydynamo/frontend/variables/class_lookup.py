@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydynamo.frontend import operators as ops
 from pydynamo.frontend import source as sources
-from pydynamo.frontend.exc import ObservedException, unsupported
+from pydynamo.frontend.exc import ObservedException, RestAsItIs, unsupported
+from pydynamo.frontend.reasons import REASONS
 from pydynamo.frontend.source import Source, class_attribute
 from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, VariableTracker, type_name
 from pydynamo.frontend.variables.constant import constant
@@ -53,9 +54,13 @@ def guard_inherited(tx: Translator, cls: type, name: str) -> None:
 
 
 def refuse_finalizer(tx: Translator, cls: type) -> None:
-    """Break at a new instance of a class with ``__del__``: when that runs hangs on when the instance is let go."""
+    """Break at a new instance of a class with ``__del__``: when that runs hangs on when the frame lets the instance go.
+
+    Compiled code holds what it has until it ends, and does not keep what no instruction reads any more.
+    """
     if lookup(cls, "__del__")[0] is not None:
-        unsupported("opaque-object", f"a new {cls.__qualname__}, whose __del__ runs when it is let go")
+        detail = f"a new {cls.__qualname__}, whose __del__ runs when it is let go"
+        raise RestAsItIs("opaque-object", detail, REASONS["opaque-object"])
     if may_change(tx, cls):
         tx.output.guards.add("CLASS_LACKS", sources.const(cls), "__del__")
 
