@@ -127,3 +127,62 @@ def through_a_call(which, y):
         space,
     )
     return space["through_a_call"], [("broken", torch.ones(2)), ("whole", torch.ones(2))] * 2
+
+
+@program
+def test_super_where_classes_change():
+    class Base:
+        def m(self, y):
+            return y + 1
+
+        @property
+        def p(self):
+            return "Base"
+
+        @classmethod
+        def c(cls):
+            return "Base"
+
+    class Mixed:
+        pass
+
+    class Between(Base):
+        pass
+
+    class Derived(Mixed, Between):
+        def m(self, y):
+            return super().m(y) * 2
+
+        @property
+        def p(self):
+            return "Derived of " + super().p
+
+        @classmethod
+        def c(cls):
+            return "Derived of " + super().c()
+
+        def missing(self):
+            try:
+                return super().nothing
+            except AttributeError as error:
+                return str(error)
+
+    derived = Derived()
+
+    def f(y):
+        return derived.m(y), derived.p, derived.c(), derived.missing()
+
+    def changed(cls, name, value):
+        return lambda *_: setattr(cls, name, value) or (torch.ones(2),)
+
+    return f, [
+        (torch.ones(2),),
+        changed(Between, "m", lambda self, y: y - 5),
+        changed(Mixed, "m", lambda self, y: y * 0),
+        lambda *_: delattr(Mixed, "m") or (torch.ones(2),),
+        changed(Mixed, "p", "Mixed"),
+        changed(Between, "c", classmethod(lambda cls: "Between")),
+        changed(Base, "nothing", 3),
+        changed(Derived, "__bases__", (Base,)),
+        changed(Base, "m", lambda self, y: y + 50),
+    ]

@@ -53,6 +53,17 @@ def guard_inherited(tx: Translator, cls: type, name: str) -> None:
         tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, name), lookup(cls, name)[1])
 
 
+def guard_lack(tx: Translator, cls: type, name: str) -> None:
+    """Guard that the class itself does not define ``name``, whatever it inherits."""
+    if not may_change(tx, cls):
+        return
+    base, raw = lookup(cls, name)
+    if base is None:
+        tx.output.guards.add("CLASS_LACKS", sources.const(cls), name)
+    else:
+        tx.output.guards.add("ID_MATCH", lookup_source(tx, cls, name), raw)
+
+
 def refuse_finalizer(tx: Translator, cls: type) -> None:
     """Break at a new instance of a class with ``__del__``: when that runs hangs on when the frame lets the instance go.
 

@@ -15,6 +15,7 @@ from pydynamo.frontend.variables.base import Args, Kwargs, LazyVariable, Variabl
 from pydynamo.frontend.variables.class_lookup import (
     bind,
     guard_inherited,
+    guard_lack,
     is_plain_class,
     lookup,
     lookup_source,
@@ -362,8 +363,11 @@ class SuperVariable(VariableTracker):
         is_class = isinstance(owner, ClassVariable)
         cls = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
         mro = cls.__mro__
+        if may_change(tx, cls):
+            tx.output.guards.add("ID_MATCH", sources.attr(sources.const(cls), "__mro__"), mro)
         for base in mro[mro.index(self.after) + 1 :]:
             if name not in base.__dict__:
+                guard_lack(tx, base, name)
                 continue
             raw = base.__dict__[name]
             if tx.ledger.class_override(base, name) is not None:
