@@ -37,10 +37,10 @@ def eager(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..
 def aot_eager(module: Any, example_inputs: list[Any], **options: Any) -> Callable[..., Any]:
     """Trace forward and backward with AOTAutograd and run the ATen graphs as they are."""
     from torch._functorch.aot_autograd import aot_module_simplified
-    from torch._functorch.compilers import nop
 
     _keep_what_tracing_loses(module)
-    made: Callable[..., Any] = aot_module_simplified(module, example_inputs, fw_compiler=nop, bw_compiler=nop)
+    # Hooks of the user on all modules would see a call of the traced graph, which is a module, too: eager() runs past them.
+    made: Callable[..., Any] = aot_module_simplified(module, example_inputs, fw_compiler=eager, bw_compiler=eager)
     return made
 
 

@@ -356,3 +356,35 @@ def test_a_neutral_constant_does_not_give_the_input_back(neutral, backend):
     result = pydynamo.compile(function, backend=backend)(x)
     result.add_(1)
     assert x.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_hooks_of_all_modules_see_those_of_the_program(backend):
+    """A backend's graphs are modules, too: what the program hooks onto all modules must not change them."""
+    hooked = torch.nn.modules.module
+    seen = []
+
+    def f(x, model):
+        return (model(x) * 2).sum()
+
+    def run(fn):
+        model = torch.nn.Linear(2, 2)
+        with torch.no_grad():
+            model.weight.fill_(0.5), model.bias.fill_(1)
+        handles = [
+            hooked.register_module_forward_hook(
+                lambda module, args, out: seen.append(type(module).__name__) or out + 1
+            ),
+            hooked.register_module_forward_pre_hook(lambda module, args: seen.append(type(module).__name__)),
+        ]
+        try:
+            results = []
+            for _ in range(2):
+                results.append(fn(torch.ones(1, 2), model))
+                results[-1].backward()
+        finally:
+            for handle in handles:
+                handle.remove()
+        return [result.item() for result in results], model.weight.grad.tolist(), [seen.pop() for _ in list(seen)]
+
+    assert run(pydynamo.compile(f, backend=backend)) == run(f)
