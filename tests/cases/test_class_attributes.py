@@ -391,3 +391,47 @@ def test_attributes_that_a_class_of_any_kind_gets_and_loses(make, instance, insi
     import pydynamo
 
     assert run(lambda function: pydynamo.compile(function, backend="eager")) == run(lambda function: function)
+
+
+@program
+def test_truth_of_classes():
+    class Says(type):
+        def __bool__(cls):
+            return cls.says
+
+    class Counts(type):
+        def __len__(cls):
+            return cls.count
+
+    class Bare(type):
+        pass
+
+    class Saying(metaclass=Says):
+        says = False
+
+    class Counting(metaclass=Counts):
+        count = 0
+
+    class Plain(metaclass=Bare):
+        pass
+
+    class Members(enum.Enum):
+        ONE = 1
+
+    class NoMembers(enum.Enum):
+        pass
+
+    def f(x):
+        told = [bool(cls) for cls in (Saying, Counting, Plain, Members, NoMembers, int)]
+        return told, not Saying, 1 if Counting else 2, Saying and 3, Plain or 4, x + 1
+
+    def changed(cls, name, value):
+        return lambda *_: setattr(cls, name, value) or (torch.ones(2),)
+
+    return f, [
+        (torch.ones(2),),
+        changed(Saying, "says", True),
+        changed(Counting, "count", 3),
+        changed(Bare, "__bool__", lambda cls: False),
+        changed(Bare, "__bool__", lambda cls: 5),
+    ]

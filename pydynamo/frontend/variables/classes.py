@@ -22,8 +22,17 @@ from pydynamo.frontend.variables.class_lookup import (
     may_change,
     refuse_arguments,
     refuse_finalizer,
+    special_method,
 )
-from pydynamo.frontend.variables.constant import NONE, ConstantVariable, constant, fold, from_python, run_python
+from pydynamo.frontend.variables.constant import (
+    NONE,
+    ConstantVariable,
+    answer_to,
+    constant,
+    fold,
+    from_python,
+    run_python,
+)
 from pydynamo.frontend.variables.container_objects import ContainerObjectVariable, builtin_base
 from pydynamo.frontend.variables.functions import BoundMethodVariable
 from pydynamo.frontend.variables.iterators import IteratorVariable
@@ -61,6 +70,13 @@ class ClassVariable(VariableTracker):
         return self.value
 
     def truth(self, tx: Translator) -> bool:
+        kind = type(self.value)
+        if kind is type or self._is_enum():
+            return True
+        for dunder, asks in (("__bool__", bool), ("__len__", len)):
+            method = special_method(tx, self, dunder)
+            if method is not None:
+                return tx.truth(answer_to(tx, asks, dunder, method.call_function(tx, [], {}), kind))
         return True
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
