@@ -231,6 +231,35 @@ def test_a_resume_that_moves_into_a_try_runs_its_finally_on_close() -> None:
     assert log == ["try", "finally"]
 
 
+@pytest.mark.skipif(VERSION < (3, 13), reason="close() looks for the mark only where closing the other one went well")
+@pytest.mark.parametrize("in_region", [False, True])
+def test_closing_a_generator_that_delegates_raises_what_the_other_one_raises(in_region: bool) -> None:
+    """The mark of no `try` would have close() return with the exception set."""
+
+    def source(inner: Any) -> Any:
+        yield from inner
+
+    def edit(insts: list[Instruction]) -> None:
+        throwing = next(inst for inst in insts if inst.opname == "CLEANUP_THROW")
+        send = insts[index(insts, "SEND")]
+        for inst in insts:
+            entry = inst.exn_tab_entry
+            if not in_region and entry is not None and entry.target is throwing:
+                inst.exn_tab_entry = insts[insts.index(send) - 1].exn_tab_entry
+        insts[index(insts, "YIELD_VALUE") + 1].arg = 2 | (8 if VERSION >= (3, 15) else 4)
+
+    def stubborn() -> Any:
+        try:
+            yield 1
+        except GeneratorExit:
+            yield 2
+
+    made = edited(source, edit)(stubborn())
+    next(made)
+    with pytest.raises(RuntimeError, match="ignored GeneratorExit"):
+        made.close()
+
+
 # Operands
 
 

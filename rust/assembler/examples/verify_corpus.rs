@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use pydynamo_assembler::code::{CodeMeta, ConstKind, LocalKind, Program, RawCode, Trust};
 use pydynamo_assembler::disasm;
 use pydynamo_assembler::tables;
-use pydynamo_assembler::verify::{self, Landings, Scratch};
+use pydynamo_assembler::verify::{self, Origin, Scratch};
 use pydynamo_assembler::version::Version;
 
 /// How often each program is verified when time is taken.
@@ -138,14 +138,14 @@ fn main() {
                     has_class_cell: false,
                     class_dict: pydynamo_assembler::inst::NO_INDEX,
                 };
-                let result = verify::verify(&case.program, &meta, Landings::AsWritten, &mut scratch);
+                let result = verify::verify(&case.program, &meta, Origin::Compiler, &mut scratch);
                 if round != 0 {
                     // In the pipeline the program is in the cache, as it is here after the first time.
                     for _ in 1..REPEATS {
                         let _ = std::hint::black_box(verify::verify(
                             &case.program,
                             &meta,
-                            Landings::AsWritten,
+                            Origin::Compiler,
                             &mut scratch,
                         ));
                     }

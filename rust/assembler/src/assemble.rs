@@ -11,7 +11,7 @@ use crate::inst::InstIdx;
 use crate::layout::Layout;
 use crate::stack::{self, Depths};
 use crate::units;
-use crate::verify::{self, Landings};
+use crate::verify::{self, Origin};
 use crate::version::Version;
 
 /// What is reused from one code object to the next, and afterwards tells where everything went.
@@ -80,9 +80,9 @@ pub fn assemble(
     let version = meta.version;
     scratch.is_adapted = false;
     let fits = scratch.layout.measure(version, program)?;
-    let strays = landing::needed(version, program);
-    if let Some(original) = options.original.filter(|_| fits && strays) {
-        let result = finish(program, meta, options, Landings::AsWritten, scratch, out);
+    let compilers_own = adapt::is_unsafe_as_compiled(version, program, meta.flags);
+    if let Some(original) = options.original.filter(|_| fits && compilers_own) {
+        let result = finish(program, meta, options, Origin::Compiler, scratch, out);
         let is_unedited =
             || units::same(version, &original, &out.code) && original.exceptiontable == out.exceptiontable;
         if result.is_ok() && is_unedited() {
@@ -90,10 +90,10 @@ pub fn assemble(
         }
         scratch.layout.measure(version, program)?;
     }
-    if !fits || strays || adapt::needed(version, program) {
+    if !fits || compilers_own || adapt::needed(version, program) {
         scratch.adapt(version, program)?;
     }
-    let mut result = finish(program, meta, options, Landings::Proved, scratch, out);
+    let mut result = finish(program, meta, options, Origin::Edited, scratch, out);
     if !scratch.is_adapted
         && result.as_ref().is_err_and(|error| match error.kind {
             // A jump back may land in a region that does not fit the stack there, which is not seen before depths are known.
@@ -104,7 +104,7 @@ pub fn assemble(
         })
     {
         scratch.adapt(version, program)?;
-        result = finish(program, meta, options, Landings::Proved, scratch, out);
+        result = finish(program, meta, options, Origin::Edited, scratch, out);
     }
     if result.as_ref().is_err_and(|error| error.kind == ErrorKind::UnsafeBorrow) {
         // An edit came between a borrowed load and its use: let such loads own what they load, which takes no more room.
@@ -113,7 +113,7 @@ pub fn assemble(
         }
         result = verify::demote_borrows(&mut scratch.adapted.program, meta, &mut scratch.verify)
             .and_then(|_| scratch.layout.measure(version, &scratch.adapted.program))
-            .and_then(|_| finish(program, meta, options, Landings::Proved, scratch, out));
+            .and_then(|_| finish(program, meta, options, Origin::Edited, scratch, out));
     }
     result.map_err(|error| scratch.in_callers_terms(error))
 }
@@ -130,12 +130,13 @@ pub fn size_in_place(
     scratch: &mut Scratch,
 ) -> Option<u32> {
     let version = meta.version;
-    let landings = if landing::needed(version, program) { Landings::AsWritten } else { Landings::Proved };
-    if !unedited.fits || landings == Landings::Proved && adapt::needed(version, program) {
+    let compilers_own = adapt::is_unsafe_as_compiled(version, program, meta.flags);
+    let origin = if compilers_own { Origin::Compiler } else { Origin::Edited };
+    if !unedited.fits || !compilers_own && adapt::needed(version, program) {
         return None;
     }
     if verify {
-        let info = verify::verify(program, meta, landings, &mut scratch.verify).ok()?;
+        let info = verify::verify(program, meta, origin, &mut scratch.verify).ok()?;
         Some(info.max_depth)
     } else {
         stack::analyze(version, program, &mut scratch.depths).ok()?;
@@ -149,7 +150,7 @@ fn finish(
     program: &Program,
     meta: &CodeMeta,
     options: Options<'_>,
-    landings: Landings,
+    origin: Origin,
     scratch: &mut Scratch,
     out: &mut Assembled,
 ) -> Result<()> {
@@ -157,7 +158,7 @@ fn finish(
     let program = if *is_adapted { &adapted.program } else { program };
     layout.grow();
     let regions = if options.verify {
-        out.stacksize = verify::verify(program, meta, landings, verify)?.max_depth;
+        out.stacksize = verify::verify(program, meta, origin, verify)?.max_depth;
         verify.region_depths()
     } else {
         stack::analyze(meta.version, program, depths)?;

@@ -6,7 +6,7 @@ use pydynamo_assembler::code::{CodeMeta, ConstKind, LocalKind, Program, Trust};
 use pydynamo_assembler::error::ErrorKind;
 use pydynamo_assembler::inst::Inst;
 use pydynamo_assembler::op::Op;
-use pydynamo_assembler::verify::{self, Landings, Scratch};
+use pydynamo_assembler::verify::{self, Origin, Scratch};
 use pydynamo_assembler::version::Version;
 
 const DEEP: u32 = 1 << 23;
@@ -30,7 +30,7 @@ fn refusal(version: Version, program: &Program, locals: &[LocalKind]) -> Option<
     let trusted_locals = vec![Trust::None; locals.len()];
     let meta =
         CodeMeta { consts: &[ConstKind::None], locals, trusted_locals: &trusted_locals, ..meta(version, 1) };
-    verify::verify(program, &meta, Landings::Proved, &mut Scratch::default()).err().map(|error| error.kind)
+    verify::verify(program, &meta, Origin::Edited, &mut Scratch::default()).err().map(|error| error.kind)
 }
 
 #[test]

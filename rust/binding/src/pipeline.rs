@@ -11,7 +11,7 @@ use pydynamo_assembler::code::{Assembled, CodeMeta, ConstKind, Options, Program,
 use pydynamo_assembler::disasm::Unedited;
 use pydynamo_assembler::inst::NO_INDEX;
 use pydynamo_assembler::stack::{self, Depths};
-use pydynamo_assembler::verify::{self, Landings};
+use pydynamo_assembler::verify::{self, Origin};
 use pydynamo_assembler::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -155,7 +155,7 @@ pub fn verify<'py>(
     with_workspace(|work| {
         let Workspace { verifier, kinds, trust, .. } = work;
         let meta = meta(spec, &spec.consts, &spec.names, locals, kinds, trust);
-        let needed = verify::verify(program, &meta, Landings::AsWritten, verifier)?.max_depth;
+        let needed = verify::verify(program, &meta, Origin::Compiler, verifier)?.max_depth;
         if i64::from(needed) > i64::from(stacksize) {
             let reason = format!("co_stacksize is {stacksize}, but the code needs {needed}");
             return Err(Error::whole(ErrorKind::StackMismatch, reason).into());

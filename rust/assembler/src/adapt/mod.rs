@@ -6,7 +6,7 @@ pub(crate) mod delegation;
 mod direction;
 mod guard;
 pub(crate) mod landing;
-mod suspension;
+pub(crate) mod suspension;
 
 use crate::code::Program;
 use crate::edit::{self, Rewrite};
@@ -15,6 +15,7 @@ use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
 use crate::stack::{self, Depths};
 use crate::tables;
+use crate::verify::SUSPENDING;
 use crate::version::Version;
 
 /// A copy of a program with whatever CPython needs.
@@ -28,6 +29,13 @@ pub struct Adapted {
     pub place: Vec<u32>,
     /// Depths in the original, as far as they make sense.
     depths: Depths,
+}
+
+/// Whether a program must be adapted if anybody edited it, though CPython's own compiler may have written it so.
+#[must_use]
+pub fn is_unsafe_as_compiled(version: Version, program: &Program, flags: u32) -> bool {
+    landing::needed(version, program)
+        || (flags & SUSPENDING != 0 && suspension::skips_any_other(version, program))
 }
 
 /// Whether a program whose jumps fit their directions must be adapted all the same.

@@ -1,7 +1,7 @@
 //! What can be checked without knowing the stack: opcodes, operands, targets, neighbours, prologue, flags.
 //!
 //! One pass over all instructions, reachable or not, which also finds the heads of blocks.
-use crate::adapt::delegation;
+use crate::adapt::{delegation, suspension};
 use crate::code::{CodeMeta, ConstKind, LocalKind, Program, Region, Trust};
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -10,11 +10,12 @@ use crate::shape::prefixes;
 use crate::tables::{OpFlags, OpInfo, Tables};
 use crate::version::Version;
 
+use super::Origin;
 use super::wants::{BORROWS, HAS_EDGE, HAS_RULE, JUMPS, Limits, RANGES, WANTS};
 
 pub(super) const CO_OPTIMIZED: u32 = 0x1;
 /// CO_GENERATOR, CO_COROUTINE and CO_ASYNC_GENERATOR.
-pub(super) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
+pub(crate) const SUSPENDING: u32 = 0x20 | 0x80 | 0x200;
 /// 3.14: functions made of the code object take its first constant for their docstring without looking whether there is one.
 const CO_HAS_DOCSTRING: u32 = 0x400_0000;
 
@@ -44,6 +45,7 @@ pub(super) struct Check<'a> {
     pub(super) tables: &'static Tables,
     pub(super) program: &'a Program,
     pub(super) meta: &'a CodeMeta<'a>,
+    pub(super) origin: Origin,
 }
 
 impl Check<'_> {
@@ -324,13 +326,17 @@ impl Check<'_> {
         };
         Self::want_no_prefix(index, inst)?;
         Self::want_no_prefix(index + 1, resume)?;
-        let place = resume.arg & if self.version == Version::V315 { 7 } else { 3 };
+        let place = suspension::place(self.version, resume);
         if !(1..=3).contains(&place) {
             return Err(Error::at(
                 ErrorKind::OperandOutOfRange,
                 index + 1,
                 "after YIELD_VALUE it is 1, 2 or 3",
             ));
+        }
+        if self.origin == Origin::Edited && suspension::skips_another(self.version, resume) {
+            let reason = "close() would skip it though it waits for another generator: RESUME must not say that it is in no `try`";
+            return Err(adjacency(index, reason));
         }
         if self.version >= Version::V313 {
             if inst.arg > 1 || (inst.arg == 1) != (place >= 2) {

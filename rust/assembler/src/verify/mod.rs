@@ -11,7 +11,7 @@
 //! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for where other code gets at them (by a cell that
 //! it calls otherwise, `cell_contents`, a class's namespace), and what CPython's own compiler
 //! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
-//! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Landings::AsWritten`]).
+//! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Origin::Compiler`]).
 mod blocks;
 mod borrow;
 mod calls;
@@ -42,6 +42,7 @@ use crate::version::Version;
 use blocks::Blocks;
 use borrow::Borrows;
 use check::Check;
+pub(crate) use check::SUSPENDING;
 use machine::{Locals, Machine};
 use prover::Prover;
 use slot::Slot;
@@ -84,14 +85,16 @@ pub struct StackInfo {
     pub max_depth: u32,
 }
 
-/// What is asked of jumps back on 3.11 and 3.12, whose signals CPython looks up where the jump lands: see [`crate::adapt`].
+/// Whether a program is as CPython's own compiler wrote it, which does not see to everything that keeps CPython safe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landings {
-    /// The handler that gets a signal's exception finds the stack that it counts on.
-    Proved,
-    /// The same, but where CPython's own compiler does not care either: behind an instruction that does not run on, and behind the
-    /// end of another region. For code that nobody edited.
-    AsWritten,
+pub enum Origin {
+    /// Somebody edited it: everything is asked for. On 3.11 and 3.12 that means that the handler which gets a signal's exception at a jump
+    /// back finds the stack that it counts on, from 3.13 on that close() skips no generator that waits for another one (see
+    /// [`crate::adapt`]).
+    Edited,
+    /// Nobody did. The same is asked for, but where the compiler does not care: behind an instruction that does not run on, behind
+    /// the end of another region, in a lambda that delegates.
+    Compiler,
 }
 
 /// Proves the program safe to run.
@@ -101,10 +104,10 @@ pub enum Landings {
 pub fn verify(
     program: &Program,
     meta: &CodeMeta<'_>,
-    landings: Landings,
+    origin: Origin,
     scratch: &mut Scratch,
 ) -> Result<StackInfo> {
-    run(program, meta, landings, scratch, None)
+    run(program, meta, origin, scratch, None)
 }
 
 /// Turns every LOAD_FAST_BORROW whose reference may outlive its local into LOAD_FAST, and so for pairs; returns how many.
@@ -119,7 +122,7 @@ pub fn demote_borrows(program: &mut Program, meta: &CodeMeta<'_>, scratch: &mut 
         return Ok(0);
     }
     let mut demoted = vec![false; program.insts.len()];
-    run(program, meta, Landings::Proved, scratch, Some(&mut demoted))?;
+    run(program, meta, Origin::Edited, scratch, Some(&mut demoted))?;
     let mut count = 0;
     for (inst, demote) in program.insts.iter_mut().zip(&demoted) {
         if *demote
@@ -135,13 +138,13 @@ pub fn demote_borrows(program: &mut Program, meta: &CodeMeta<'_>, scratch: &mut 
 fn run(
     program: &Program,
     meta: &CodeMeta<'_>,
-    landings: Landings,
+    origin: Origin,
     scratch: &mut Scratch,
     demoted: Option<&mut Vec<bool>>,
 ) -> Result<StackInfo> {
     let version = meta.version;
     let tables = tables::get(version);
-    let check = Check { version, tables, program, meta };
+    let check = Check { version, tables, program, meta, origin };
     let blocks = &mut scratch.blocks;
     blocks.reset(program.insts.len());
     let mut facts = check.run(|target| blocks.add_head(target))?;
@@ -198,7 +201,7 @@ fn run(
         slots: &mut scratch.slots,
         bits: &mut scratch.bits,
         handler: &mut scratch.handler,
-        landings,
+        origin,
         max: 0,
     };
     prover.block(0)?;

@@ -2,7 +2,7 @@
 use super::blocks::{Block, Blocks};
 use super::machine::Machine;
 use super::slot::{self, Slot, Tag};
-use super::{Landings, MAX_STORED, common, containers, rows};
+use super::{MAX_STORED, Origin, common, containers, rows};
 use crate::adapt::landing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::inst::{Inst, NO_INDEX};
@@ -19,7 +19,7 @@ pub(super) struct Prover<'a> {
     pub(super) slots: &'a mut Vec<Slot>,
     pub(super) bits: &'a mut Vec<u64>,
     pub(super) handler: &'a mut Vec<Slot>,
-    pub(super) landings: Landings,
+    pub(super) origin: Origin,
     pub(super) max: usize,
 }
 
@@ -200,7 +200,7 @@ impl Prover<'_> {
             return Ok(());
         };
         let region = before.region;
-        let is_excused = self.landings == Landings::AsWritten
+        let is_excused = self.origin == Origin::Compiler
             && (self.rows[before.opcode as usize].ends() || landing::strays(program, target));
         if region == NO_INDEX || is_excused {
             return Ok(());

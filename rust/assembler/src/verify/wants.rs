@@ -186,6 +186,7 @@ mod tests {
     use super::*;
     use crate::code::{ConstKind, LocalKind, Program, Trust};
     use crate::inst::{Inst, NO_INDEX};
+    use crate::verify::Origin;
     use crate::verify::check::Check;
 
     #[test]
@@ -209,7 +210,13 @@ mod tests {
                     class_dict: NO_INDEX,
                 };
                 let limits = Limits::new(&meta);
-                let check = Check { version, tables: tables::get(version), program: &program, meta: &meta };
+                let check = Check {
+                    version,
+                    tables: tables::get(version),
+                    program: &program,
+                    meta: &meta,
+                    origin: Origin::Edited,
+                };
                 for opcode in 0..=u8::MAX {
                     for arg in (0..1000).chain([1 << 16, 1 << 31, u32::MAX]) {
                         let inst = Inst::new(opcode, arg);
