@@ -50,12 +50,10 @@ def _is_safe_constant(value: object) -> bool:
     todo, seen = [value], set[int]()
     while todo:
         item = todo.pop()
-        if isinstance(item, (tuple, frozenset)):
+        if isinstance(item, (tuple, frozenset, slice)):
             if id(item) not in seen:
                 seen.add(id(item))
-                todo.extend(item)
-        elif isinstance(item, slice):
-            todo += [item.start, item.stop, item.step]
+                todo.extend([item.start, item.stop, item.step] if isinstance(item, slice) else item)
         elif not isinstance(item, _SAFE_TYPES):
             return False
     return True

@@ -20,10 +20,7 @@ from pydynamo.bytecode import (
     create_call_function,
     create_instruction,
     create_load_const,
-    roundtrip,
-    shuffled,
     transform_code_object,
-    verify,
 )
 
 VERSION = sys.version_info[:2]
@@ -106,35 +103,6 @@ def test_what_a_dict_has_under_the_name_is_anything() -> None:
     refused(lambda: with_cells(body, NAME))
 
 
-# What compilers do with their names, and what they leave to everybody
-
-GENERIC = """
-class Outer[T]:
-    class Inner[U](dict[str, T]):
-        def method[V: (int, str)](self, x: V = 1, *, y: U = 2) -> T: return [x for x in y]
-        type Alias[W] = tuple[T, U, W]
-    def generic[V = int](self, x: V, *, y=3): return lambda: (x, y)
-"""
-#: A user's own variables may have these names.
-USERS = """
-def f(__conditional_annotations__=(), *, __classdict__=1, format="x"):
-    __conditional_annotations__ = 5
-    def g(): return __conditional_annotations__, __classdict__, format
-    return g
-"""
-
-
-@pytest.mark.parametrize("source", [GENERIC, USERS], ids=["generic", "users"])
-@pytest.mark.parametrize("seed", range(6))
-def test_code_that_a_compiler_wrote_stays_provable_wherever_its_pieces_stand(source: str, seed: int) -> None:
-    if source is GENERIC and VERSION < (3, 13):
-        source = source.replace("[V = int]", "[V]") if VERSION == (3, 12) else ""
-    todo = [compile(source, "<source>", "exec")]
-    for code in todo:
-        todo += [const for const in code.co_consts if isinstance(const, CodeType)]
-        verify(shuffled(roundtrip(code), seed, every=2, cut=2))
-
-
 # Parameters
 
 
@@ -166,3 +134,43 @@ def test_what_the_call_collects_is_a_tuple_or_a_dict_though_its_name_says_anythi
         insts[resume + 1 :] = returned([make("LOAD_FAST", argval="___stack0"), *pair])
 
     refused(lambda: transform_code_object(collecting.__code__, change))
+
+
+@pytest.mark.parametrize("null_as_self", [False, True])
+def test_null_in_the_place_of_self_is_no_argument_and_no_way_around_the_arguments(null_as_self: bool) -> None:
+    names = ("a", NAME, "c") if null_as_self else ("a", NAME)
+    inner = code_of(returned([make("LOAD_FAST", argval="a"), make("UNARY_NEGATIVE")]), co_varnames=names, co_argcount=2)
+    arguments = [number(), create_load_const(())][1 - null_as_self :]
+    body = [*function(inner), make("PUSH_NULL"), *arguments, *create_call_function(len(arguments), False)]
+    if VERSION < (3, 13):
+        refused(lambda: code_of(returned(body)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"co_varnames": (NAME, ".kwdefaults", ".kwdefaults")},
+        {"co_varnames": (NAME, ".kwdefaults", "x", ".kwdefaults"), "co_cellvars": (".kwdefaults",)},
+        {"co_varnames": (NAME,), "co_cellvars": (".kwdefaults", ".kwdefaults")},
+    ],
+    ids=["locals", "a cell", "cells"],
+)
+def test_maker_and_made_agree_what_the_first_parameter_is(options: Options) -> None:
+    def build() -> CodeType:
+        inner = code_of(used_as_a_tuple(make("LOAD_FAST", arg=0)), co_argcount=1, **options)
+        pair: Body = [create_load_const(1), number(), make("BUILD_MAP", arg=1)]
+        return code_of(returned(call(function(inner), pair)))
+
+    refused(build)
+
+
+@pytest.mark.skipif(VERSION < (3, 12), reason="there is no such operation")
+def test_a_dict_that_the_code_itself_made_is_no_namespace_of_a_class() -> None:
+    pair: Body = [
+        create_load_const(NAME),
+        number(),
+        make("BUILD_MAP", arg=1),
+        make("STORE_DEREF", argval="__classdict__"),
+    ]
+    load: Body = [make("LOAD_DEREF", argval="__classdict__"), make("LOAD_FROM_DICT_OR_DEREF", argval=NAME)]
+    refused(lambda: with_cells([*pair, *used_as_a_tuple(*load)], NAME, "__classdict__"))

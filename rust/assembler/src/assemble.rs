@@ -80,7 +80,7 @@ pub fn assemble(
     let version = meta.version;
     scratch.is_adapted = false;
     let fits = scratch.layout.measure(version, program)?;
-    let compilers_own = adapt::is_unsafe_as_compiled(version, program, meta.flags);
+    let compilers_own = adapt::is_unsafe_as_compiled(program, meta);
     if let Some(original) = options.original.filter(|_| fits && compilers_own) {
         let result = finish(program, meta, options, Origin::Compiler, scratch, out);
         let is_unedited =
@@ -90,7 +90,7 @@ pub fn assemble(
         }
         scratch.layout.measure(version, program)?;
     }
-    if !fits || compilers_own || adapt::needed(version, program) {
+    if !fits || compilers_own {
         scratch.adapt(version, program)?;
     }
     let mut result = finish(program, meta, options, Origin::Edited, scratch, out);
@@ -130,9 +130,9 @@ pub fn size_in_place(
     scratch: &mut Scratch,
 ) -> Option<u32> {
     let version = meta.version;
-    let compilers_own = adapt::is_unsafe_as_compiled(version, program, meta.flags);
+    let compilers_own = adapt::is_unsafe_as_compiled(program, meta);
     let origin = if compilers_own { Origin::Compiler } else { Origin::Edited };
-    if !unedited.fits || !compilers_own && adapt::needed(version, program) {
+    if !unedited.fits {
         return None;
     }
     if verify {

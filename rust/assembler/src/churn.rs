@@ -5,8 +5,9 @@
 use crate::code::Program;
 use crate::edit::Rewrite;
 use crate::glue::Glue;
-use crate::inst::Inst;
+use crate::inst::{Inst, NO_INDEX};
 use crate::op::Op;
+use crate::stack::effects;
 use crate::tables;
 use crate::version::Version;
 
@@ -54,15 +55,18 @@ pub fn insert_nops(version: Version, program: &mut Program, random: &mut Random,
     rewrite.finish(program);
 }
 
-/// Some order of the pieces that begin at `starts`, in which the first is first and no piece stands before one that it jumps back to.
+/// Some order of the pieces that begin at `starts`, in which the first is first, no piece stands before one that it jumps back to, and
+/// none behind one that it jumps forward to from within a region: forward jumps cannot raise, and its handler counts on that.
 fn order(insts: &[Inst], starts: &[usize], random: &mut Random) -> Vec<usize> {
     let piece_of = |index: usize| starts.partition_point(|start| *start <= index) - 1;
     let mut followers = vec![Vec::new(); starts.len()];
     let mut waits_for = vec![0_u32; starts.len()];
     for (index, inst) in insts.iter().enumerate() {
-        if let Some(target) = inst.jump().filter(|target| *target as usize <= index) {
-            let (first, then) = (piece_of(target as usize), piece_of(index));
-            if first != 0 && first != then {
+        if let Some(target) = inst.jump() {
+            let (here, there) = (piece_of(index), piece_of(target as usize));
+            let is_back = target as usize <= index;
+            let (first, then) = if is_back { (there, here) } else { (here, there) };
+            if first != 0 && first != then && (is_back || inst.region != NO_INDEX) {
                 followers[first].push(then);
                 waits_for[then] += 1;
             }
@@ -92,13 +96,17 @@ pub fn permute_blocks(version: Version, program: &mut Program, random: &mut Rand
     let tables = tables::get(version);
     let Some(jump) = tables.opcode(Op::JUMP_FORWARD) else { return };
     let insts = &program.insts;
+    let effects = effects::get(version);
     let runs_on = |index: usize| tables.info[insts[index].opcode as usize].falls_through();
     let glue = Glue::new(version, program);
     let mut starts = vec![0];
     for index in glue.prologue().max(1)..insts.len() {
         let before = &insts[index - 1];
         let natural = before.jump().is_some() || !runs_on(index - 1);
-        if !glue.holds(index) && (natural || random.below(every) == 0) {
+        // The jump there may raise, if only for a signal: a handler is told of the state before what can raise, and of no other.
+        let raises = |inst: &Inst| !effects[tables.op(inst.opcode) as usize].quiet;
+        let may_jump = !runs_on(index - 1) || insts[index].region == NO_INDEX || raises(&insts[index]);
+        if !glue.holds(index) && may_jump && (natural || random.below(every) == 0) {
             starts.push(index);
         }
     }

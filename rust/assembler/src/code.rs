@@ -115,6 +115,12 @@ pub enum Trust {
 }
 
 impl Trust {
+    /// Whether nothing else may be stored under the name. Of ints that is not asked: nothing unsafe hangs on them.
+    #[must_use]
+    pub const fn is_kept(self) -> bool {
+        !matches!(self, Self::None | Self::Int)
+    }
+
     /// Whether CPython relies on it without looking, so that whoever calls code with such a parameter must see to it.
     #[must_use]
     pub const fn is_relied_on(self) -> bool {

@@ -71,9 +71,10 @@ impl<'py> Locals<'py> {
         matches!(self.kinds.get(index as usize), Some(LocalKind::Local { .. }))
     }
 
-    /// What each slot's name vouches for. Tracers write locals by their names: of two with one name neither vouches for anything.
-    /// Says whether any name vouches for anything.
-    pub fn trusted(&self, trust: &mut Vec<Trust>) -> bool {
+    /// What each slot's name vouches for. Until 3.12 tracers write all locals by their names: of two with one name neither vouches for
+    /// anything.
+    /// Of a code object with so many positional parameters. Says whether any name vouches for anything.
+    pub fn trusted(&self, parameters: usize, trust: &mut Vec<Trust>) -> bool {
         let mut any = false;
         trust.clear();
         trust.extend(self.names.iter().zip(&self.kinds).map(|(name, kind)| match trust_of(*name) {
@@ -87,11 +88,19 @@ impl<'py> Locals<'py> {
         if !any {
             return false;
         }
+        // Before anything else is asked: so do those who make functions of the code.
+        if let [first, next, ..] = &mut trust[..] {
+            *first = first.of_first_parameter(*next, parameters);
+        }
         // The compiler keeps its set in a cell. Anybody may call an argument or another local so.
         for (trust, kind) in trust.iter_mut().zip(&self.kinds) {
             if *trust == Trust::Set && !matches!(kind, LocalKind::Cell { arg: false } | LocalKind::Free) {
                 *trust = Trust::None;
             }
+        }
+        if state().version >= Version::V313 {
+            // A frame's locals are written one by one, by whoever wants that.
+            return true;
         }
         // Apart from torch's, there are but half a dozen of these names.
         let mut seen: Vec<(&str, usize)> = Vec::new();
@@ -111,10 +120,11 @@ impl<'py> Locals<'py> {
         true
     }
 
-    /// Where the namespace of a class is kept.
+    /// Where the namespace of the class around is found: a free variable.
     pub fn class_dict(&self) -> u32 {
-        let found = self.names.iter().position(|name| text_of(*name) == "__classdict__");
-        found.map_or(NO_INDEX, |index| index as u32)
+        let free = (self.first_free..).zip(&self.names[self.first_free..]);
+        let found = free.into_iter().find(|(_, name)| text_of(**name) == "__classdict__");
+        found.map_or(NO_INDEX, |(index, _)| index as u32)
     }
 
     /// Whether a free variable is called `__class__`.

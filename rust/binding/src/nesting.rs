@@ -41,7 +41,8 @@ pub fn all_can_be_walked(py: Python<'_>, constants: &[Obj]) -> PyResult<bool> {
 
 fn walk(constant: &Bound<'_, PyAny>, depth: u32, parts: &mut u32) -> PyResult<bool> {
     let py = constant.py();
-    *parts += 1;
+    // The items of a constant itself are as many as its maker made; only what is nested deeper can be more than that.
+    *parts += u32::from(depth < MAX_DEPTH - 1);
     if *parts > MAX_PARTS {
         return Ok(false);
     }

@@ -129,8 +129,9 @@ fn meta<'a>(
     trust: &'a mut Vec<Trust>,
 ) -> CodeMeta<'a> {
     const_kinds(consts, kinds);
-    let class_dict = if locals.trusted(trust) { locals.class_dict() } else { NO_INDEX };
-    spec.trust_parameters(trust);
+    let class_dict =
+        if locals.trusted(spec.argcount as usize, trust) { locals.class_dict() } else { NO_INDEX };
+    spec.trust_stars(trust);
     CodeMeta {
         version: state().version,
         flags: spec.flags as u32,

@@ -289,16 +289,17 @@ impl<'py> Spec<'py> {
         (i64::from(self.argcount) + i64::from(self.kwonlyargcount) + extra) as usize
     }
 
-    /// Where it takes more than the names to know what parameters are: `*args` and `**kwargs` the call makes, whatever they are called.
-    pub fn trust_parameters(&self, trust: &mut [Trust]) {
-        if let [first, next, ..] = trust {
-            *first = first.of_first_parameter(*next, self.argcount as usize);
-        }
+    /// What `*args` and `**kwargs` are the call decides, whatever they are called.
+    pub fn trust_stars(&self, trust: &mut [Trust]) {
         let mut place = (i64::from(self.argcount) + i64::from(self.kwonlyargcount)) as usize;
         for (flag, made) in [(CO_VARARGS, Trust::Tuple), (CO_VARKEYWORDS, Trust::Dict)] {
             if self.flags & flag != 0 {
-                if let Some(trust) = trust.get_mut(place).filter(|trust| **trust != Trust::None) {
-                    *trust = made;
+                if let Some(trust) = trust.get_mut(place) {
+                    *trust = match *trust {
+                        // Anybody may call them `format`.
+                        Trust::None | Trust::Int => Trust::None,
+                        _ => made,
+                    };
                 }
                 place += 1;
             }

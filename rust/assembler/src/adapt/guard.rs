@@ -2,7 +2,7 @@
 //!
 //! From 3.13 on, an exception that comes back from such a frame is looked up by the code unit *before* the instruction.
 //! If that unit belongs to another region, the wrong handler runs, or none. A NOP of the right region in front keeps the
-//! promise of the exception table; CPython's compiler never brings the two together.
+//! promise of the exception table; CPython's compiler brings the two together only behind an asynchronous comprehension.
 use crate::code::Program;
 use crate::inst::Inst;
 use crate::op::Op;

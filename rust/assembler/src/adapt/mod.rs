@@ -8,7 +8,7 @@ mod guard;
 pub(crate) mod landing;
 pub(crate) mod suspension;
 
-use crate::code::Program;
+use crate::code::{CodeMeta, Program};
 use crate::edit::{self, Rewrite};
 use crate::error::Result;
 use crate::inst::{Inst, NO_INDEX};
@@ -31,16 +31,26 @@ pub struct Adapted {
     depths: Depths,
 }
 
-/// Whether a program must be adapted if anybody edited it, though CPython's own compiler may have written it so.
+/// Whether a program whose jumps fit their directions must be adapted if anybody edited it: CPython's own compiler may have written
+/// it so all the same.
 #[must_use]
-pub fn is_unsafe_as_compiled(version: Version, program: &Program, flags: u32) -> bool {
+pub fn is_unsafe_as_compiled(program: &Program, meta: &CodeMeta<'_>) -> bool {
+    let version = meta.version;
     landing::needed(version, program)
-        || (flags & SUSPENDING != 0 && suspension::skips_any_other(version, program))
+        || (meta.flags & SUSPENDING != 0 && suspension::skips_any_other(version, program))
+        || (meta.has_class_cell && borrows_first(version, program))
+        || needed(version, program)
 }
 
-/// Whether a program whose jumps fit their directions must be adapted all the same.
-#[must_use]
-pub fn needed(version: Version, program: &Program) -> bool {
+/// Whether an inlined comprehension has a variable of its own in the slot of the first argument, where `super()` looks for that.
+fn borrows_first(version: Version, program: &Program) -> bool {
+    let tables = tables::get(version);
+    let borrows = |inst: &Inst| inst.arg == 0 && tables.op(inst.opcode) == Op::LOAD_FAST_AND_CLEAR;
+    program.insts.iter().any(borrows)
+}
+
+/// Whether something stands at the edge of a region, or in one, where it must not.
+fn needed(version: Version, program: &Program) -> bool {
     if program.regions.is_empty() || version < Version::V312 {
         return false;
     }

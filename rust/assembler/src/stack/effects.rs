@@ -403,6 +403,8 @@ const QUIET: &[(Op, u8)] = &[
     (Op::NOT_TAKEN, 11),
     (Op::KW_NAMES, 11),
     (Op::COPY_FREE_VARS, 11),
+    // Where there is no memory left for a cell, which the compiler does not see to in inlined comprehensions either.
+    (Op::MAKE_CELL, 11),
     (Op::LOAD_CONST, 11),
     (Op::LOAD_SMALL_INT, 11),
     (Op::LOAD_COMMON_CONSTANT, 11),

@@ -25,9 +25,12 @@ pub(super) fn call(m: &mut Machine<'_>, arg: u32, names: u32) -> Result<()> {
     }
     m.want_objects(count)?;
     let (low, high) = (m.peek(count + 1), m.peek(count));
-    // The callee, if it is known, and whether it gets no self.
-    let (callee, self_is_null) =
-        if m.version < Version::V313 && low.is(Tag::Null) { (high, true) } else { (low, high.is(Tag::Null)) };
+    // The callee, if it is known, and whether it gets no self. Until 3.12 whatever stands above a method is self, NULL or not.
+    let (callee, self_is_null) = match (m.version < Version::V313, low.is(Tag::Null)) {
+        (true, true) => (high, true),
+        (true, false) => (low, false),
+        (false, _) => (low, high.is(Tag::Null)),
+    };
     if callee.is(Tag::GuardedFunction) {
         guarded_call(m, count, names, callee, self_is_null)?;
     } else if m.version < Version::V313 {

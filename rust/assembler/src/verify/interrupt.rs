@@ -55,10 +55,10 @@ pub(super) fn check(program: &Program, meta: &CodeMeta<'_>) -> Result<()> {
     let chain_of_comparisons = |from: u32, to: u32| {
         let body = insts.get(from as usize..to as usize).unwrap_or_default();
         let op = |inst: &Inst| info[inst.opcode as usize].op;
-        body.last().is_some_and(|inst| op(inst) == Op::POP_TOP)
-            && body
-                .windows(3)
-                .any(|w| (op(&w[0]), op(&w[1]), op(&w[2])) == (Op::SWAP, Op::COPY, Op::COMPARE_OP))
+        let ops: Vec<Op> = body.iter().map(op).filter(|op| *op != Op::NOP).collect();
+        let compares = |op| matches!(op, Op::COMPARE_OP | Op::CONTAINS_OP | Op::IS_OP);
+        ops.last() == Some(&Op::POP_TOP)
+            && ops.windows(3).any(|w| (w[0], w[1]) == (Op::SWAP, Op::COPY) && compares(w[2]))
     };
     // Every cycle has an edge that goes backward, so it is enough to set out from those that are deaf.
     let deaf_backward = |index: usize| {

@@ -1,4 +1,5 @@
 //! The abstract machine: one stack of [`Slot`]s and what is known of each local, and the primitives that operations use.
+use super::Origin;
 use super::borrow::Borrows;
 use super::check::Facts;
 use super::slot::{Slot, Tag, render};
@@ -80,6 +81,7 @@ pub(super) struct Machine<'a> {
     /// KW_NAMES of 3.11 and 3.12 that no CALL has consumed yet.
     pub(super) kwnames: Option<u32>,
     pub(super) facts: Facts,
+    pub(super) origin: Origin,
     /// The RESUME at which the prologue ends.
     pub(super) prologue_end: u32,
 }
@@ -373,7 +375,7 @@ impl Machine<'_> {
             self.store_beside_cell(local, slot)?;
         }
         let trust = self.meta.trusted_locals[local as usize];
-        if trust != Trust::None && !slot.is(Tag::Null) && slot.origin() != Some(local) {
+        if trust.is_kept() && !slot.is(Tag::Null) && slot.origin() != Some(local) {
             self.want_trusted(local, 0)?;
         }
         if let Some(load) = slot.load() {
@@ -396,7 +398,8 @@ impl Machine<'_> {
             LocalKind::Cell { arg: true }
                 if local == 0
                     && !slot.is(Tag::Null)
-                    && (!self.facts.first_is_borrowed || self.meta.has_class_cell) =>
+                    && (!self.facts.first_is_borrowed
+                        || self.meta.has_class_cell && self.origin == Origin::Edited) =>
             {
                 Err(self.error(
                     ErrorKind::BadLocal,

@@ -10,7 +10,7 @@
 //! or a function that only the stack refers to with `gc`), exceptions that monitoring callbacks raise at instructions which
 //! cannot raise by themselves, values that [`Trust`](crate::code::Trust) names vouch for where other code gets at them (by a cell that
 //! it calls otherwise, `cell_contents`, a class's namespace), and what CPython's own compiler
-//! writes although CPython crashes on it: `super()`, called by another name, in an inlined comprehension that uses the name of
+//! writes although CPython crashes on it: `super()`, called as any function, in an inlined comprehension that uses the name of
 //! a captured first argument, and on 3.11 and 3.12 a jump back behind a block or region that is left ([`Origin::Compiler`]).
 mod blocks;
 mod borrow;
@@ -93,7 +93,7 @@ pub enum Origin {
     /// [`crate::adapt`]).
     Edited,
     /// Nobody did. The same is asked for, but where the compiler does not care: behind an instruction that does not run on, behind
-    /// the end of another region, in a lambda that delegates.
+    /// the end of another region, in a lambda that delegates, in a method whose inlined comprehension uses the name of its first argument.
     Compiler,
 }
 
@@ -191,6 +191,7 @@ fn run(
         work: 0,
         kwnames: None,
         facts,
+        origin,
         prologue_end,
     };
     let mut prover = Prover {
