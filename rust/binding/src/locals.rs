@@ -71,9 +71,9 @@ impl<'py> Locals<'py> {
         matches!(self.kinds.get(index as usize), Some(LocalKind::Local { .. }))
     }
 
-    /// What each slot's name vouches for. Until 3.12 tracers write all locals by their names: of two with one name neither vouches for
-    /// anything.
-    /// Of a code object with so many positional parameters. Says whether any name vouches for anything.
+    /// What each slot's name vouches for in code with so many positional parameters. Says whether any name vouches for anything.
+    ///
+    /// Until 3.12 tracers write all locals by their names: of two with one name neither vouches for anything.
     pub fn trusted(&self, parameters: usize, trust: &mut Vec<Trust>) -> bool {
         let mut any = false;
         trust.clear();
